@@ -1,0 +1,1 @@
+"""Replies -> judgments -> verdicts -> ratings; dialogues -> sheets -> scores -> agreement."""

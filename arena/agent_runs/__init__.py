@@ -1,0 +1,1 @@
+"""Scores raw CSVs of agent runs."""

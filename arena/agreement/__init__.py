@@ -1,0 +1,1 @@
+"""Agreement between raters, paired tests and effect sizes: pure functions over arrays."""

@@ -1,0 +1,1 @@
+"""The human study: plan, ballots, analysis."""

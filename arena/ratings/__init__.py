@@ -1,0 +1,1 @@
+"""Battles -> ratings with intervals: pure functions over arrays."""

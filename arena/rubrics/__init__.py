@@ -1,0 +1,1 @@
+"""Scoring forms as data, and the arithmetic on filled-in sheets."""

@@ -1,0 +1,1 @@
+"""Where people meet the product: command line, reports, web pages."""

@@ -1,0 +1,5 @@
+import sys
+
+from frontdesk.cli import main
+
+sys.exit(main())

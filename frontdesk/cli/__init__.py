@@ -1,0 +1,93 @@
+"""The ``tutor-arena`` command.
+
+Each command is a module of this package with ``configure(parser)`` and ``run(args) -> int`` (the exit code).
+It is imported only when it is chosen, so that ``--help`` stays instant. Adding a command: one module, one line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import import_module
+
+PROGRAM = "tutor-arena"
+
+COMMANDS: dict[str, str] = {
+    "run": "every stage in order, resuming what exists",
+    "demo": "the whole pipeline on the embedded model, no key needed",
+    "init": "write a commented configuration file",
+    "check": "validate a configuration and ask each endpoint once",
+    "estimate": "calls, tokens and dollars per stage, before anything is spent",
+    "personas": "list or export the simulated students",
+    "questions": "list or export the bank of seed questions",
+    "simulate": "personas and questions -> dialogues",
+    "cut": "dialogues -> subsets that end at a student utterance",
+    "collect": "subsets -> every endpoint's replies",
+    "judge": "replies -> judgments and verdicts",
+    "rate": "verdicts, or anybody's battles -> ratings with intervals",
+    "power": "how many matches tell two endpoints apart",
+    "score": "fill in a rubric for dialogues with one or several judges",
+    "agree": "agreement statistics for any table of ratings",
+    "agent-runs": "score raw CSVs of agent runs",
+    "human": "plan, serve, import and analyse a human study",
+    "report": "Markdown and HTML report, or a site to publish",
+    "export": "data sets for other tools, with a data card",
+    "verify": "recompute everything after the journal and compare byte for byte",
+    "refresh": "add or drop an endpoint and pay only for what is new",
+    "calls": "look calls up in a run's journal",
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; returns the exit code of the contract (0, 1, 2, 3, 130)."""
+    arguments = sys.argv[1:] if argv is None else argv
+    parser = _parser(arguments)
+    try:
+        args = parser.parse_args(arguments)
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else 2
+    return _guarded(args)
+
+
+def _parser(arguments: list[str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=PROGRAM, description="Which tutor teaches better, and how sure are we?")
+    parser.add_argument("--version", action="store_true", help="print the version and leave")
+    parser.add_argument("--debug", action="store_true", help="show tracebacks")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    chosen = next((word for word in arguments if word in COMMANDS), None)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        if name == chosen:
+            module = import_module(f"frontdesk.cli.{name.replace('-', '_')}")
+            module.configure(command)
+            command.set_defaults(run=module.run)
+            if not any("--debug" in action.option_strings for action in command._actions):  # pyright: ignore[reportPrivateUsage]
+                command.add_argument(
+                    "--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
+                )
+    return parser
+
+
+def _guarded(args: argparse.Namespace) -> int:
+    if args.version:
+        from importlib.metadata import version
+
+        print(version(PROGRAM))
+        return 0
+    if args.command is None:
+        print(f"usage: {PROGRAM} COMMAND … (see {PROGRAM} --help)", file=sys.stderr)
+        return 2
+    from runstore.problems import Problem
+
+    try:
+        return args.run(args)
+    except Problem as problem:
+        if args.debug:
+            raise
+        print(f"{PROGRAM}: {problem}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        return 1
+    except KeyboardInterrupt:
+        print(f"{PROGRAM}: interrupted", file=sys.stderr)
+        return 130

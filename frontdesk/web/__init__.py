@@ -1,0 +1,1 @@
+"""Pages of the human study, served on loopback unless told otherwise."""

@@ -1,0 +1,117 @@
+"""The tree of failures at the door to the models.
+
+    Fault           one attempt went wrong; raised by adapters and the wire, classified, seen only by the engine
+    CallFailed      a call is over without an answer, after all its attempts; raised to the stages
+    ├── EndpointStopped   the endpoint was given up: the same permanent failure on its first calls
+    └── Forbidden         real model calls are switched off (tests)
+    Stopped         no new calls are made: the run is stopping
+    ├── BudgetReached     a cap on dollars, calls or tokens (exit code 3)
+    └── Interrupted       the user asked (exit code 130)
+
+Whether to try again is a value that travels with the fault, not something the loop works out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from runstore.records import Failure
+
+FaultKind = Literal[
+    "auth",
+    "bad_request",
+    "context_length",
+    "unknown_model",
+    "blocked",
+    "refused",
+    "truncated",
+    "empty",
+    "malformed",
+    "rate_limit",
+    "quota",
+    "server",
+    "timeout",
+    "connection",
+    "forbidden",
+    "unexpected",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Whether another attempt makes sense. ``wait_s``: what the server asked for, in seconds from now."""
+
+    again: Literal["no", "transient", "rate_limited"]
+    wait_s: float | None = None
+
+
+NO = Retry("no")
+TRANSIENT = Retry("transient")
+
+
+class Fault(Exception):
+    """One attempt went wrong.
+
+    ``text`` is what came of the reply before it was cut or blocked, ``usage`` what was paid for it
+    (input, output, thinking, cached), ``detail`` the raw body for the journal.
+    """
+
+    def __init__(
+        self,
+        kind: FaultKind,
+        message: str,
+        retry: Retry = NO,
+        *,
+        status: int | None = None,
+        text: str = "",
+        usage: tuple[int | None, int | None, int | None, int | None] | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind: FaultKind = kind
+        self.message, self.retry, self.status = message, retry, status
+        self.text, self.usage, self.request_id = text, usage, request_id
+
+
+class CallFailed(Exception):
+    """A call ended without an answer. ``partial`` is the text that came before it was cut off, if any."""
+
+    def __init__(self, endpoint: str, kind: str, message: str, attempts: int, partial: str = "") -> None:
+        super().__init__(f"{endpoint}: {message}")
+        self.endpoint, self.kind, self.message = endpoint, kind, message
+        self.attempts, self.partial = attempts, partial
+
+    def record(self, stage: str, item: str) -> Failure:
+        return Failure(
+            stage=stage,
+            item=item,
+            endpoint=self.endpoint,
+            kind=self.kind,
+            message=self.message,
+            attempts=self.attempts,
+        )
+
+
+class EndpointStopped(CallFailed):
+    """The endpoint refused its first calls for one permanent reason; the rest were not sent."""
+
+
+class Forbidden(CallFailed):
+    """Model calls are switched off in this process (``TUTOR_ARENA_FORBID_CALLS=1``)."""
+
+
+class Stopped(Exception):
+    """No new calls are made. What is finished is kept; the run can be resumed."""
+
+    exit_code = 130
+
+
+class BudgetReached(Stopped):
+    """A cap of the ``[budget]`` section was reached."""
+
+    exit_code = 3
+
+
+class Interrupted(Stopped):
+    """The user asked to stop."""

@@ -1,0 +1,39 @@
+"""What a user did wrong, said so that it can be put right.
+
+Problem                 exit code 2, nothing was called
+└── InputProblem        a file, a line or row in it, a field: what was found, what was expected
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class Problem(Exception):
+    """A user's mistake: bad usage, configuration or input. Shown without a traceback; exit code 2."""
+
+
+class InputProblem(Problem):
+    """Something in a file is not what it should be.
+
+    The message always reads ``FILE:LINE: FIELD: found X, expected Y`` with the parts that are known.
+    """
+
+    def __init__(
+        self,
+        file: Path | str,
+        expected: str,
+        *,
+        found: object = None,
+        line: int | None = None,
+        field: str | None = None,
+    ) -> None:
+        self.file, self.line, self.field = str(file), line, field
+        where = self.file if line is None else f"{self.file}:{line}"
+        what = f"found {_shown(found)}, expected {expected}" if found is not None else f"expected {expected}"
+        super().__init__(": ".join(part for part in (where, field, what) if part))
+
+
+def _shown(found: object, limit: int = 120) -> str:
+    text = found if isinstance(found, str) and found.strip() else repr(found)
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"

@@ -1,0 +1,218 @@
+"""Published files: written to a temporary name and moved into place, so that a reader never sees half of one.
+
+JSON never holds NaN or Infinity (they become null; whoever writes one adds the reason beside it). CSV never
+starts a text cell with something a spreadsheet would run, and :func:`read_csv` gives the original back.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import unicodedata
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import orjson
+from pydantic import BaseModel, ValidationError
+
+from runstore.problems import InputProblem
+
+R = TypeVar("R", bound=BaseModel)
+Cell = str | int | float | bool | None
+
+_FORMULA_STARTS = frozenset("=+-@＝＋－＠")
+_JSON_OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def clean_unicode(text: str) -> str:
+    """Lone surrogates become U+FFFD: the one place where half an emoji is dealt with."""
+    return _LONE_SURROGATE.sub("\ufffd", text)
+
+
+@contextmanager
+def replacing(path: Path) -> Generator[Path]:
+    """Give a temporary path beside ``path``; move it into place when the block ends well, drop it if not."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def write_text(path: Path, text: str) -> None:
+    write_bytes(path, clean_unicode(text).encode())
+
+
+def to_json(value: object, *, indent: bool = False) -> bytes:
+    """Strict JSON: NaN and Infinity become null, records become objects, lone surrogates become U+FFFD."""
+    options = _JSON_OPTIONS | (orjson.OPT_INDENT_2 if indent else 0)
+    try:
+        return orjson.dumps(value, default=_plain, option=options)
+    except TypeError:
+        return orjson.dumps(_cleaned(value), default=_plain, option=options)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="python")
+    if isinstance(value, (set, frozenset)):
+        return sorted(cast("set[Any]", value))
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"cannot be written as JSON: {type(value).__name__}")
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean_unicode(value)
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="python")
+    if isinstance(value, Mapping):
+        items = cast("Mapping[Any, Any]", value).items()
+        return {_cleaned(key): _cleaned(item) for key, item in items}
+    if isinstance(value, (list, tuple)):
+        return [_cleaned(item) for item in cast("Sequence[Any]", value)]
+    return value
+
+
+def write_json(path: Path, value: object) -> None:
+    write_bytes(path, to_json(value, indent=True) + b"\n")
+
+
+def write_jsonl(path: Path, rows: Iterable[object]) -> int:
+    """One JSON object a line; returns the number of rows."""
+    count = 0
+    with replacing(path) as temporary, temporary.open("wb") as out:
+        for row in rows:
+            out.write(to_json(row))
+            out.write(b"\n")
+            count += 1
+    return count
+
+
+def read_json(path: Path) -> Any:
+    """Raises InputProblem where the file is missing or not JSON."""
+    try:
+        return orjson.loads(_bytes(path))
+    except orjson.JSONDecodeError as error:
+        raise InputProblem(path, "JSON", found=str(error), line=error.lineno) from error
+
+
+def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line number, object) of a JSON-lines file; blank lines are passed over."""
+    for number, line in enumerate(_bytes(path).split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise InputProblem(path, "one JSON object a line", found=str(error), line=number) from error
+        if not isinstance(row, dict):
+            raise InputProblem(path, "a JSON object", found=type(row).__name__, line=number)
+        yield number, cast("dict[str, Any]", row)
+
+
+def read_records(path: Path, kind: type[R]) -> list[R]:
+    """All records of a JSON-lines file, or InputProblem naming file, line and field."""
+    return [parse_record(kind, row, path, number) for number, row in read_rows(path)]
+
+
+def parse_record(kind: type[R], row: object, file: Path | str, line: int | None = None) -> R:
+    """One record out of parsed JSON; a field that is wrong is named with what was found."""
+    try:
+        return kind.model_validate(row)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        found = None if first["type"] == "missing" else first.get("input")
+        raise InputProblem(file, first["msg"], found=found, line=line, field=field) from error
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    except OSError as error:
+        raise InputProblem(path, "a readable file", found=error.strerror or str(error)) from error
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+    """UTF-8 with a mark (spreadsheets need it), comma, CRLF. None is an empty cell; numbers stay numbers."""
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as out:
+        _write_rows(out, header, rows)
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """The same as :func:`write_csv`, as text without the mark."""
+    out = io.StringIO(newline="")
+    _write_rows(out, header, rows)
+    return out.getvalue()
+
+
+def _write_rows(out: Any, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+    writer = csv.writer(out)
+    writer.writerow([guard_cell(name) for name in header])
+    for row in rows:
+        writer.writerow([guard_cell(clean_unicode(cell)) if isinstance(cell, str) else cell for cell in row])
+
+
+def read_csv(path: Path) -> tuple[list[str], list[dict[str, str]]]:
+    """Header and rows of a UTF-8 CSV file, cells as the texts they were before :func:`write_csv` guarded them."""
+    try:
+        text = _bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputProblem(path, "UTF-8 text", found=f"byte {error.object[error.start]:#04x}") from error
+    csv.field_size_limit(1 << 30)
+    rows = [[unguard_cell(cell) for cell in row] for row in csv.reader(io.StringIO(text, newline=""))]
+    if not rows:
+        raise InputProblem(path, "a header line", found="an empty file")
+    header = [name.strip() for name in rows[0]]
+    for number, row in enumerate(rows[1:], 2):
+        if row and len(row) != len(header):
+            raise InputProblem(path, f"{len(header)} cells", found=f"{len(row)} cells", line=number)
+    return header, [dict(zip(header, row, strict=True)) for row in rows[1:] if row]
+
+
+def guard_cell(text: str) -> str:
+    """An apostrophe before a text that a spreadsheet would take for a formula (or that already looks guarded)."""
+    return f"'{text}" if _runs_in_a_spreadsheet(text.lstrip("'")) else text
+
+
+def unguard_cell(text: str) -> str:
+    """What :func:`guard_cell` was given."""
+    return text[1:] if text.startswith("'") and _runs_in_a_spreadsheet(text.lstrip("'")) else text
+
+
+def _runs_in_a_spreadsheet(text: str) -> bool:
+    for character in text:
+        if character in _FORMULA_STARTS:
+            return True
+        if not (character.isspace() or unicodedata.category(character) in {"Cc", "Cf", "Zs", "Mn"}):
+            return False
+    return False
+
+
+def safe_name(name: str, *, limit: int = 60) -> str:
+    """A file name for any text: valid on Windows and Linux, and never the same for two names.
+
+    Characters outside [A-Za-z0-9._-] become ``_``; the name then ends in a hash of the true name whenever
+    anything had to change (case counts, since some file systems fold it).
+    """
+    from runstore.ids import digest
+
+    plain = re.sub(r"[^a-z0-9._-]", "_", name)[:limit].strip(". ")
+    reserved = re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", plain)
+    return (
+        plain if plain == name and plain and not reserved else f"{plain.strip('_') or 'x'}-{digest(name, size=4)}"
+    )

@@ -1,0 +1,194 @@
+"""The frozen records that stages hand to each other. Field by field they are the lines of a run's files.
+
+A newcomer follows one dialogue through them: Persona and SeedQuestion -> Dialogue -> Subset -> Reply ->
+Judgment -> Verdict. *Unreadable*, *invalid*, *failed* and *missing* are states of their own, never a number.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+Role = Literal["student", "teacher"]
+Language = Literal["en", "ko"]
+Act = Literal["follow_up", "clarification", "new_question", "irrelevant_question", "right_answer", "wrong_answer"]
+End = Literal["turns reached", "student ended", "context limit", "empty student reply", "failure"]
+Outcome = Literal["win", "tie", "unreadable"]
+VerdictOutcome = Literal["win", "tie", "invalid"]
+Agreement = Literal["unanimous", "majority", "split"]
+
+ACTS: tuple[Act, ...] = (
+    "follow_up",
+    "clarification",
+    "new_question",
+    "irrelevant_question",
+    "right_answer",
+    "wrong_answer",
+)
+
+
+class Record(BaseModel):
+    """Base of all records: frozen; unknown fields in a file (somebody else's columns) are left out on reading."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Persona(Record):
+    """A student: one combination of levels, and the text that tells a model how such a student writes."""
+
+    id: str
+    levels: dict[str, str]
+    language: Language = "en"
+    text: str
+
+
+class SeedQuestion(Record):
+    """The concrete opening question of a dialogue."""
+
+    id: str
+    subject: str
+    difficulty: str = "middling"
+    tags: tuple[str, ...] = ()
+    language: Language = "en"
+    text: str
+
+
+class Utterance(Record):
+    """One thing one speaker says. ``act`` is the kind of student utterance that was asked for, where one was."""
+
+    role: Role
+    text: str
+    act: Act | None = None
+
+
+class Dialogue(Record):
+    """Persona, seed question, utterances, and why it ended.
+
+    ``turns`` counts finished exchanges (a student utterance and its reply); ``notes`` counts what the reading
+    rules did to the speakers' raw text (see ``simulator.speech``).
+    """
+
+    id: str
+    persona: str
+    levels: dict[str, str] = {}
+    question: str
+    subject: str
+    language: Language = "en"
+    turns: int
+    utterances: tuple[Utterance, ...]
+    end: End
+    end_detail: str | None = None
+    complete: bool
+    notes: dict[str, int] = {}
+
+
+class Subset(Record):
+    """A dialogue cut so that its last utterance is the student's.
+
+    ``cut`` is the number of utterances of the dialogue kept, ``first`` the index of the first one kept (0 unless
+    the history was limited to its last turns), ``depth`` the number of student utterances in the dialogue up
+    to the cut.
+    """
+
+    id: str
+    dialogue: str
+    persona: str
+    levels: dict[str, str] = {}
+    question: str
+    subject: str
+    language: Language = "en"
+    cut: int
+    first: int = 0
+    depth: int
+    history: tuple[Utterance, ...]
+
+
+class Usage(Record):
+    """Tokens as the provider counted them; None where it did not say. ``input`` includes ``cached``."""
+
+    input: int | None = None
+    output: int | None = None
+    thinking: int | None = None
+    cached: int | None = None
+
+
+class Reply(Record):
+    """One endpoint's answer to one subset. ``latency_s`` is rounded to 0.1 s; the journal has it in full."""
+
+    subset: str
+    dialogue: str
+    endpoint: str
+    text: str
+    finish: str
+    usage: Usage
+    latency_s: float | None
+    cost_usd: float | None
+    warnings: tuple[str, ...] = ()
+
+
+class Judgment(Record):
+    """What one round said. The letter is what the judge wrote; the winner is a name, mapped once, here."""
+
+    subset: str
+    dialogue: str
+    judge: str
+    criterion: str
+    round: int
+    slot_a: str
+    slot_b: str
+    letter: Literal["a", "b", "c"] | None
+    outcome: Outcome
+    winner: str | None
+    reason: str | None
+    raw: str
+
+
+class Vote(Record):
+    """One round's outcome as it enters a verdict."""
+
+    judge: str
+    round: int
+    outcome: Outcome
+    winner: str | None
+
+
+class Verdict(Record):
+    """The majority of a match's rounds: more than half of the rounds asked, or it is a tie or invalid."""
+
+    subset: str
+    dialogue: str
+    endpoints: tuple[str, str]
+    criterion: str
+    outcome: VerdictOutcome
+    winner: str | None
+    agreement: Agreement
+    votes: tuple[Vote, ...]
+
+
+class Sheet(Record):
+    """One judge's (or person's) filled-in rubric for one subject; None is a value that is missing."""
+
+    subject: str
+    judge: str
+    repeat: int
+    values: dict[str, dict[str, int | None]]
+    evidence: dict[str, dict[str, str]] = {}
+    evidence_found: dict[str, dict[str, bool | None]] = {}
+    readable: bool
+    repair: str | None = None
+    raw: str
+
+
+class Failure(Record):
+    """Something that was asked for and did not come, beside the results: never a score, a tie or a loss."""
+
+    stage: str
+    item: str
+    endpoint: str
+    kind: str
+    message: str
+    attempts: int = 1
+
+
+JsonObject = dict[str, Any]

@@ -1,0 +1,1 @@
+"""Persona and question -> dialogue -> subset -> replies."""
