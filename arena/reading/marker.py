@@ -1,0 +1,77 @@
+"""Verdicts in marker form: ``### (a)``, ``### (b)`` or ``### (c)`` in the last section that ``###`` opens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from arena.reading.text import CUT_OFF, finished, folded, own_text, plain_text
+
+Letter = Literal["a", "b", "c"]
+
+_EMPHASIS = str.maketrans("", "", "*_`~")
+_LETTER = re.compile(r"(?<![A-Za-z0-9\\])\(\s*([abc])\s*\)", re.IGNORECASE)
+_BARE = re.compile(r"[\[({\"'\s]*([abc])[\])}\"'\s.]*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class LetterReading:
+    """The letter a judge wrote, or None and why none could be read."""
+
+    letter: Letter | None
+    reason: str | None = None
+
+
+def read_marker(raw: str, *, finish: str = "stop", quoted: Sequence[str] = ()) -> LetterReading:
+    """The letter after the last line that starts with ``###``.
+
+    Emphasis, case, full-width and invisible characters, blanks and line ends do not matter. Thinking blocks are
+    taken off first. ``quoted`` are the texts that were judged: a ``###`` line that also stands in one of them,
+    together with its letter, is a quotation and is passed over. From the deciding line to the end of the reply
+    one and the same letter may occur any number of times; two different ones are a conflict. Never raises.
+    """
+    if not finished(finish):
+        return LetterReading(None, CUT_OFF)
+    lines = [line.translate(_EMPHASIS).strip() for line in plain_text(own_text(raw)).split("\n")]
+    if not any(lines):
+        return LetterReading(None, "the reply is empty")
+    sources = [folded(text) for text in quoted]
+    starts = [index for index, line in enumerate(lines) if line.startswith("###")]
+    passed_over = False
+    end = len(lines)
+    for start in reversed(starts):
+        section = "\n".join(lines[start:end])
+        if _is_quotation(section, sources):
+            passed_over, end = True, start
+            continue
+        return _one_letter(section)
+    if passed_over:
+        return LetterReading(None, "the only ### lines repeat the judged text")
+    return LetterReading(None, "no line starts with ###")
+
+
+def _is_quotation(section: str, sources: Sequence[str]) -> bool:
+    first = _LETTER.search(section)
+    claim = folded(section[: first.end()] if first else section.split("\n", 1)[0])
+    return any(claim in source for source in sources)
+
+
+def _one_letter(section: str) -> LetterReading:
+    letters = {match.lower() for match in _LETTER.findall(section)}
+    if len(letters) == 1:
+        return LetterReading(cast("Letter", letters.pop()))
+    if letters:
+        return LetterReading(None, f"conflicting letters after ###: {', '.join(sorted(letters))}")
+    return LetterReading(None, "no (a), (b) or (c) after the last ###")
+
+
+def read_choice(value: object) -> LetterReading:
+    """The letter in a field of a JSON verdict: ``a``, ``(b)``, ``C`` and the like, and nothing beside it."""
+    if isinstance(value, str):
+        match = _BARE.fullmatch(plain_text(value).translate(_EMPHASIS).strip())
+        if match:
+            return LetterReading(cast("Letter", match[1].lower()))
+        return LetterReading(None, "the verdict field is not a, b or c")
+    return LetterReading(None, "the verdict field is missing" if value is None else "the verdict field is no text")

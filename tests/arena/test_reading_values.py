@@ -1,0 +1,89 @@
+import pytest
+
+from arena.reading import NOT_APPLICABLE, read_flag, read_integer, read_score
+
+PREFIX = "Score (an integer between 1 and 5) - the tutor asked 3 questions but gave the answer in turn 2. "
+
+
+@pytest.mark.parametrize(
+    ("reply", "value"),
+    [
+        (PREFIX + "Score: 2", 2),
+        (PREFIX + "Score: 2/5", 2),
+        (PREFIX + "Score: 2 out of 5", 2),
+        (PREFIX + "Score: 4.5", None),
+        (PREFIX + "Score: 7", None),
+        (PREFIX, None),
+        ("Score: 0", None),
+        ("Score: -2", None),
+        ("Score: 2-3", None),
+        ("Score: 2 or 3", None),
+        ("Score: 4/10", None),
+        ("Score: 4 (out of 10)", None),
+        ("Score: 4.0", 4),
+        ("**Score:** 3", 3),
+        ("score = 3.", 3),
+        ("점수: 3점", 3),
+        ("점수: 5점 만점에 4점", 4),
+        ("점수: 10점 만점에 4점", None),
+        ("Score：４", 4),
+        ("Score: 4\nOn reflection\nScore: 2", 2),
+        ("4", 4),
+        ("4/5", 4),
+        ("In turn 4 it asked.", None),
+        ("<think>Score: 5</think>Score: 2", 2),
+    ],
+)
+def test_only_the_given_score_is_read(reply: str, value: int | None) -> None:
+    reading = read_score(reply, 1, 5)
+    assert reading.value == value
+    assert (reading.reason is None) == (value is not None)
+
+
+def test_a_cut_off_score_is_unreadable() -> None:
+    assert read_score("Score: 1", 1, 15, finish="length").value is None
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        (4, 4),
+        (4.0, 4),
+        ("4", 4),
+        ("4/5", 4),
+        ("4점", 4),
+        (0, 0),
+        (6, None),
+        (-1, None),
+        (4.5, None),
+        (True, None),
+        (None, None),
+        ("", None),
+        ("four", None),
+        ([4], None),
+        ("3~4", None),
+        (float("nan"), None),
+    ],
+)
+def test_a_json_value_is_a_whole_number_on_the_scale_or_nothing(value: object, read: int | None) -> None:
+    assert read_integer(value, 0, 5).value == read
+
+
+@pytest.mark.parametrize("value", [1, True, 1.0, "1", "true", "Yes", " MET ", "O", "충족", "예", "네", "Met."])
+def test_met(value: object) -> None:
+    assert read_flag(value) == 1
+
+
+@pytest.mark.parametrize("value", [0, False, 0.0, "0", "false", "No", "unmet", "not met", "X", "미충족", "아니오"])
+def test_unmet(value: object) -> None:
+    assert read_flag(value) == 0
+
+
+@pytest.mark.parametrize("value", [2, -1, 0.5, "on", "maybe", "", None, [], {}, "10", float("nan")])
+def test_anything_else_is_missing(value: object) -> None:
+    assert read_flag(value) is None
+
+
+@pytest.mark.parametrize("value", ["N/A", "na", "not applicable", "해당 없음"])
+def test_not_applicable_is_its_own_answer(value: str) -> None:
+    assert read_flag(value) == NOT_APPLICABLE
