@@ -1,1 +1,6 @@
 """The simulated students: factor texts as YAML, and the generator that crosses them."""
+
+from personas.assignment import Assignment, assign
+from personas.generator import generate
+
+__all__ = ["Assignment", "assign", "generate"]

@@ -169,19 +169,36 @@ def _write_rows(out: Any, header: Sequence[str], rows: Iterable[Sequence[Cell]])
 
 def read_csv(path: Path) -> tuple[list[str], list[dict[str, str]]]:
     """Header and rows of a UTF-8 CSV file, cells as the texts they were before :func:`write_csv` guarded them."""
+    header, rows = read_csv_lines(path)
+    return header, [row for _, row in rows]
+
+
+def read_csv_lines(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """The same with the line on which each row begins (a quoted cell may hold several lines)."""
     try:
         text = _bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputProblem(path, "UTF-8 text", found=f"byte {error.object[error.start]:#04x}") from error
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InputProblem(
+            path, "UTF-8 text", found=f"byte {error.object[error.start]:#04x}", line=line
+        ) from error
     csv.field_size_limit(1 << 30)
-    rows = [[unguard_cell(cell) for cell in row] for row in csv.reader(io.StringIO(text, newline=""))]
+    reader = csv.reader(io.StringIO(text, newline=""))
+    rows: list[tuple[int, list[str]]] = []
+    begins = 1
+    try:
+        for row in reader:
+            rows.append((begins, [unguard_cell(cell) for cell in row]))
+            begins = reader.line_num + 1
+    except csv.Error as error:
+        raise InputProblem(path, "CSV", found=str(error), line=begins) from error
     if not rows:
         raise InputProblem(path, "a header line", found="an empty file")
-    header = [name.strip() for name in rows[0]]
-    for number, row in enumerate(rows[1:], 2):
+    header = [name.strip() for name in rows[0][1]]
+    for line, row in rows[1:]:
         if row and len(row) != len(header):
-            raise InputProblem(path, f"{len(header)} cells", found=f"{len(row)} cells", line=number)
-    return header, [dict(zip(header, row, strict=True)) for row in rows[1:] if row]
+            raise InputProblem(path, f"{len(header)} cells", found=f"{len(row)} cells", line=line)
+    return header, [(line, dict(zip(header, row, strict=True))) for line, row in rows[1:] if row]
 
 
 def guard_cell(text: str) -> str:

@@ -1,0 +1,94 @@
+"""What judges compare replies by: the shipped criteria, chosen by name, or a file of the user's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from runstore.problems import Problem
+from runstore.yaml_file import Place, YamlFile, read_yaml
+
+_ID = re.compile(r"[\w-]+")
+OVERALL = "overall"
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """One aspect of a reply. ``id`` is what records carry; name and description are what the judge reads."""
+
+    id: str
+    name: str
+    description: str
+
+
+def shipped_path() -> Path:
+    return Path(str(files("arena"))) / "prompts" / "criteria.yaml"
+
+
+def load(
+    names_or_file: Sequence[str] | Path | str | None = None,
+    language: str = "en",
+    override_dir: Path | None = None,
+) -> list[Criterion]:
+    """Criteria in the order asked for.
+
+    ``names_or_file``: ids of shipped criteria; or a YAML file (a path, or a text that ends in .yaml or .yml), all
+    of whose criteria are taken; or None for all that are shipped. ``override_dir`` is a user's prompt folder: a
+    ``criteria.yaml`` in it replaces the shipped file.
+
+    Raises Problem for an unknown or repeated name, InputProblem naming file, line and field for a wrong file.
+    """
+    if isinstance(names_or_file, Path):
+        return _read(names_or_file, language)
+    if isinstance(names_or_file, str):
+        if names_or_file.endswith((".yaml", ".yml")):
+            return _read(Path(names_or_file), language)
+        names_or_file = [names_or_file]
+    own = None if override_dir is None else override_dir / "criteria.yaml"
+    known = {
+        each.id: each for each in _read(own if own is not None and own.exists() else shipped_path(), language)
+    }
+    chosen = list(known) if names_or_file is None else list(names_or_file)
+    if not chosen:
+        raise Problem(f"judging needs at least one criterion of {', '.join(known)}, or a .yaml file")
+    for at, name in enumerate(chosen):
+        if name not in known:
+            raise Problem(f"criterion {name!r} is unknown; there are {', '.join(known)}, or give a .yaml file")
+        if name in chosen[:at]:
+            raise Problem(f"criterion {name!r} is asked for twice")
+    return [known[name] for name in chosen]
+
+
+def render(criteria: Iterable[Criterion]) -> str:
+    """The criteria as judges read them, one a line."""
+    return "\n".join(f"- {each.name}: {each.description}" for each in criteria)
+
+
+def _read(path: Path, language: str) -> list[Criterion]:
+    file = read_yaml(path)
+    top = file.mapping(file.data, (), ("criteria",))
+    entries = file.sequence(top.get("criteria"), ("criteria",))
+    criteria = [_criterion(file, entry, ("criteria", at), language) for at, entry in enumerate(entries)]
+    for field in ("id", "name"):
+        values = [getattr(each, field) for each in criteria]
+        for at, value in enumerate(values):
+            if value in values[:at]:
+                raise file.problem(("criteria", at, field), f"a {field} of its own", value)
+    return criteria
+
+
+def _criterion(file: YamlFile, entry: object, place: Place, language: str) -> Criterion:
+    fields = file.mapping(entry, place, ("id", "name", "description"))
+    identity = file.text(fields.get("id", ""), (*place, "id"))
+    if not _ID.fullmatch(identity) or identity == OVERALL:
+        raise file.problem((*place, "id"), f"letters, digits, _ or - only, and not {OVERALL!r}", identity)
+    return Criterion(
+        id=identity,
+        name=file.translated(fields.get("name", identity), (*place, "name"), language),
+        description=" ".join(
+            file.translated(fields.get("description", ""), (*place, "description"), language).split()
+        ),
+    )

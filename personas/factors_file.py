@@ -1,0 +1,140 @@
+"""Factor files: the dimensions of a student, what each level means in behaviour, and what combinations add.
+
+The file is YAML with ``factors`` (each ``id``, ``short``, ``name``, ``levels`` of ``id`` and ``text``), and may
+have ``intro``, ``outro`` and ``interactions`` (``when``: levels that come together, ``text``). A text is one for
+all languages, or a mapping from language to text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from runstore.yaml_file import Place, YamlFile, read_yaml
+
+_ID = re.compile(r"[\w-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One value of a factor, and how it shows in what the student writes."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A dimension of a student. ``short`` stands for it in the ids of personas."""
+
+    id: str
+    short: str
+    name: str
+    levels: tuple[Level, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """What is added where all these levels (factor id -> level id) come together."""
+
+    when: Mapping[str, str]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FactorSet:
+    """A factor file in one language."""
+
+    factors: tuple[Factor, ...]
+    interactions: tuple[Interaction, ...] = ()
+    intro: str = ""
+    outro: str = ""
+    language: str = "en"
+
+    @property
+    def combinations(self) -> int:
+        return prod(len(factor.levels) for factor in self.factors)
+
+
+def default_path() -> Path:
+    return Path(str(files("personas"))) / "factors" / "students.yaml"
+
+
+def load(path: Path | None = None, language: str = "en") -> FactorSet:
+    """A factor file (by default the shipped one). Raises InputProblem naming file, line and field."""
+    file = read_yaml(path or default_path())
+    top = file.mapping(file.data, (), ("intro", "factors", "interactions", "outro"))
+    if "factors" not in top:
+        raise file.problem((), "a key 'factors'", "none")
+    entries = file.sequence(top["factors"], ("factors",))
+    factors = tuple(_factor(file, entry, ("factors", at), language) for at, entry in enumerate(entries))
+    _distinct(file, [factor.id for factor in factors], ("factors",), "id")
+    _distinct(file, [factor.short for factor in factors], ("factors",), "short")
+    added = file.sequence(top["interactions"], ("interactions",)) if "interactions" in top else []
+    return FactorSet(
+        factors=factors,
+        interactions=tuple(
+            _interaction(file, entry, ("interactions", at), language, factors) for at, entry in enumerate(added)
+        ),
+        intro=file.translated(top["intro"], ("intro",), language) if "intro" in top else "",
+        outro=file.translated(top["outro"], ("outro",), language) if "outro" in top else "",
+        language=language,
+    )
+
+
+def _factor(file: YamlFile, entry: object, place: Place, language: str) -> Factor:
+    fields = file.mapping(entry, place, ("id", "short", "name", "levels"))
+    identity = _identity(file, fields, place, "id")
+    levels_place = (*place, "levels")
+    entries = file.sequence(fields.get("levels"), levels_place)
+    levels = tuple(_level(file, level, (*levels_place, at), language) for at, level in enumerate(entries))
+    if len(levels) < 2:
+        raise file.problem(levels_place, "at least two levels (what never varies belongs in 'intro')", "one level")
+    _distinct(file, [level.id for level in levels], levels_place, "id")
+    return Factor(
+        id=identity,
+        short=_identity(file, fields, place, "short") if "short" in fields else identity,
+        name=file.translated(fields["name"], (*place, "name"), language) if "name" in fields else identity,
+        levels=levels,
+    )
+
+
+def _level(file: YamlFile, entry: object, place: Place, language: str) -> Level:
+    fields = file.mapping(entry, place, ("id", "text"))
+    return Level(
+        id=_identity(file, fields, place, "id"),
+        text=file.translated(fields.get("text", ""), (*place, "text"), language),
+    )
+
+
+def _interaction(
+    file: YamlFile, entry: object, place: Place, language: str, factors: tuple[Factor, ...]
+) -> Interaction:
+    fields = file.mapping(entry, place, ("when", "text"))
+    known = {factor.id: [level.id for level in factor.levels] for factor in factors}
+    when = file.mapping(fields.get("when"), (*place, "when"), known)
+    for factor, level in when.items():
+        if level not in known[factor]:
+            raise file.problem((*place, "when", factor), f"one of the levels {', '.join(known[factor])}", level)
+    if not when:
+        raise file.problem((*place, "when"), "at least one level", "none")
+    return Interaction(when, file.translated(fields.get("text", ""), (*place, "text"), language))
+
+
+def _identity(file: YamlFile, fields: Mapping[str, Any], place: Place, key: str) -> str:
+    text = file.text(fields.get(key, ""), (*place, key))
+    if not _ID.fullmatch(text):
+        raise file.problem((*place, key), "letters, digits, _ or - only", text)
+    return text
+
+
+def _distinct(file: YamlFile, names: list[str], place: Place, key: str) -> None:
+    for at, name in enumerate(names):
+        if (first := names.index(name)) != at:
+            line = file.line((*place, first))
+            raise file.problem((*place, at, key), f"an {key} of its own (first on line {line})", name)

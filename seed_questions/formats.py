@@ -1,0 +1,115 @@
+"""The forms a file of questions may have; each reader gives rows with the place they stand at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from runstore.problems import InputProblem
+from runstore.publish import read_csv_lines, read_rows
+from runstore.yaml_file import Place, YamlFile, read_text, read_yaml
+
+FIELDS = ("id", "subject", "difficulty", "tags", "language", "text")
+_HEADING = re.compile(r"#+\s+(\S.*)")
+
+
+@dataclass(frozen=True)
+class Raw:
+    """One question as it stands in a file."""
+
+    file: Path
+    line: int | None
+    values: Mapping[str, Any]
+
+    @property
+    def place(self) -> str:
+        return str(self.file) if self.line is None else f"{self.file}:{self.line}"
+
+    def problem(self, field: str, expected: str, found: object = None) -> InputProblem:
+        return InputProblem(self.file, expected, found=found, line=self.line, field=field)
+
+    def plain(self, field: str) -> str:
+        """A field as text, empty where it is not given. A number is taken as it is written."""
+        value = self.values.get(field)
+        if value is None:
+            return ""
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            raise self.problem(field, "a text", repr(value))
+        return str(value).strip()
+
+    def tags(self) -> tuple[str, ...]:
+        """A list of texts, or one text with semicolons."""
+        value = self.values.get("tags") or ()
+        parts = value.split(";") if isinstance(value, str) else value
+        if not isinstance(parts, (list, tuple)) or not all(
+            isinstance(part, str) for part in cast("list[object]", parts)
+        ):
+            raise self.problem("tags", "a list of texts, or texts with ';' between", repr(value))
+        return tuple(tag.strip() for tag in cast("list[str]", parts) if tag.strip())
+
+    def text(self, language: str) -> str:
+        """The question itself, where it is a mapping the text of ``language``."""
+        value = self.values.get("text")
+        if isinstance(value, dict):
+            texts = cast("dict[str, object]", value)
+            if language not in texts:
+                raise self.problem(f"text.{language}", f"a text in {language!r}", f"only {', '.join(texts)}")
+            value = texts[language]
+        if not isinstance(value, str) or not value.strip():
+            raise self.problem("text", "a question", "nothing" if not value else repr(value))
+        return value
+
+
+def read_yaml_questions(path: Path) -> Iterator[Raw]:
+    """``subject`` and ``questions``, or just a list; a question is a mapping or a text."""
+    file = read_yaml(path)
+    shared: dict[str, Any] = {}
+    place: Place = ()
+    entries = file.data
+    if isinstance(entries, dict):
+        top = file.mapping(file.data, (), ("subject", "name", "language", "difficulty", "questions"))
+        shared = {key: top[key] for key in ("subject", "language", "difficulty") if key in top}
+        entries, place = top.get("questions"), ("questions",)
+    for at, entry in enumerate(file.sequence(entries, place)):
+        yield _yaml_question(file, entry, (*place, at), shared)
+
+
+def _yaml_question(file: YamlFile, entry: object, place: Place, shared: Mapping[str, Any]) -> Raw:
+    if isinstance(entry, str):
+        return Raw(file.path, file.line(place), {**shared, "text": entry})
+    return Raw(file.path, file.line(place), {**shared, **file.mapping(entry, place, FIELDS)})
+
+
+def read_jsonl_questions(path: Path) -> Iterator[Raw]:
+    for line, row in read_rows(path):
+        yield Raw(path, line, row)
+
+
+def read_csv_questions(path: Path) -> Iterator[Raw]:
+    header, rows = read_csv_lines(path)
+    if "text" not in header:
+        raise InputProblem(path, "a column 'text'", found=", ".join(header), line=1)
+    for line, row in rows:
+        yield Raw(path, line, row)
+
+
+def read_text_questions(path: Path) -> Iterator[Raw]:
+    """One question a line; a line that starts with ``# `` names the subject of those that follow."""
+    subject = ""
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        if heading := _HEADING.fullmatch(line.strip()):
+            subject = heading.group(1)
+        elif line.strip():
+            yield Raw(path, number, {"text": line, "subject": subject})
+
+
+READERS: dict[str, Callable[[Path], Iterator[Raw]]] = {
+    ".yaml": read_yaml_questions,
+    ".yml": read_yaml_questions,
+    ".jsonl": read_jsonl_questions,
+    ".csv": read_csv_questions,
+    ".txt": read_text_questions,
+}
