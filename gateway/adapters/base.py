@@ -58,7 +58,11 @@ class Tokens(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came back. ``finish`` is ``stop`` or ``length`` (the latter only where the endpoint accepts it)."""
+    """What came back. ``finish`` is ``stop`` or ``length`` (the latter only where the endpoint accepts it).
+
+    ``latency_s`` (of the attempt that answered, without waiting in line) and ``cost_usd`` are
+    the engine's to fill, and so is ``retried``: the kinds of the attempts that failed before this one.
+    """
 
     text: str
     finish: str = "stop"
@@ -66,6 +70,9 @@ class Answer(NamedTuple):
     model: str | None = None
     request_id: str | None = None
     warnings: tuple[str, ...] = ()
+    latency_s: float | None = None
+    cost_usd: float | None = None
+    retried: tuple[str, ...] = ()
 
 
 class WireReply(NamedTuple):

@@ -1,0 +1,228 @@
+"""One round: a judge compares two replies to one subset, and what it wrote becomes a judgment.
+
+The judged texts are hostile: they stand between fences drawn by identity that they do not contain, and nothing
+inside them can count as the verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from arena.criteria import OVERALL, Criterion, render
+from arena.matches import Match, Order, slots
+from arena.reading import CUT_OFF, LetterReading, read_choice, read_marker, read_object
+from arena.votes import judgment_from, majority, verdict
+from gateway import prompts
+from gateway.adapters.base import Answer, Message, Prompt, Schema
+from gateway.errors import CallFailed
+from runstore.ids import digest, number
+from runstore.records import Judgment, Language, Reply, Utterance, Verdict
+
+PACKAGE = "arena"
+VERDICT_SCHEMA = Schema(
+    "verdict",
+    {
+        "type": "object",
+        "properties": {
+            "comparison": {"type": "string"},
+            "overall": {"type": "string"},
+            "verdict": {"type": "string", "enum": ["a", "b", "c"]},
+        },
+        "required": ["comparison", "overall", "verdict"],
+        "additionalProperties": False,
+    },
+)
+_NAMES: dict[Language, dict[str, str]] = {
+    "en": {"student": "Student", "teacher": "Teacher"},
+    "ko": {"student": "학생", "teacher": "선생님"},
+}
+
+
+class Ask(Protocol):
+    """The gateway's ``ask``."""
+
+    async def __call__(
+        self, endpoint: str, prompt: Prompt, *, repeat: int = 0, stage: str = "", item: str = ""
+    ) -> Answer: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """How matches are judged.
+
+    ``rounds`` are asked of each judge. ``one_by_one``: a verdict per criterion instead of one over all of them.
+    ``decisive`` skips rounds that can no longer change a verdict. ``reask``: further tries at a round whose
+    reply could not be read.
+    """
+
+    judges: tuple[str, ...]
+    criteria: tuple[Criterion, ...]
+    rounds: int = 3
+    order: Order = "random"
+    form: Literal["marker", "json"] = "marker"
+    one_by_one: bool = False
+    rounds_mode: Literal["all", "decisive"] = "all"
+    reask: int = 0
+    seed: int = 0
+
+    @property
+    def asked(self) -> int:
+        """Rounds asked of all judges for one match and criterion."""
+        return self.rounds * len(self.judges)
+
+    @property
+    def criterion_ids(self) -> list[str]:
+        return [criterion.id for criterion in self.criteria] if self.one_by_one else [OVERALL]
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The judge's prompt text, loaded once; ``hashes`` name the files used."""
+
+    how: Judging
+    language: Language
+    text: prompts.PromptFile
+    hashes: dict[str, str]
+
+    @classmethod
+    def load(cls, how: Judging, language: Language = "en", folder: Path | None = None) -> Bench:
+        """The shipped judge prompts, or the user's own out of ``folder``. Raises Problem, InputProblem."""
+        name = ("judge_single_criterion" if how.one_by_one else "judge") + ("_json" if how.form == "json" else "")
+        text = prompts.load(PACKAGE, name, language, folder)
+        criteria = digest(
+            [(criterion.id, criterion.name, criterion.description) for criterion in how.criteria], size=8
+        )
+        return cls(how, language, text, {f"{name}.{language}": text.hash, "criteria": criteria})
+
+    def prompt(self, match: Match, slot_a: Reply, slot_b: Reply, criterion: str) -> Prompt:
+        """What a judge is sent. The fence depends on the texts alone, so a replay sends the same bytes."""
+        history = transcript_text(match.subset.history, self.language)
+        mark = fence(history, slot_a.text, slot_b.text)
+        fields = {"history": history, "reply_a": slot_a.text, "reply_b": slot_b.text, "fence": mark}
+        chosen = [one for one in self.how.criteria if criterion in (OVERALL, one.id)]
+        name = "criterion" if self.how.one_by_one else "criteria"
+        content = self.text.fill(**fields, **{name: render(chosen)})
+        return Prompt(
+            role="judge",
+            messages=(Message("user", content),),
+            transcript=match.subset.history,
+            fields={
+                "response_a": slot_a.text,
+                "response_b": slot_b.text,
+                "topic": match.subset.subject,
+                "subset_id": match.subset.id,
+                "dialogue_id": match.subset.dialogue,
+            },
+            schema=VERDICT_SCHEMA if self.how.form == "json" else None,
+        )
+
+
+def transcript_text(history: Sequence[Utterance], language: Language = "en") -> str:
+    """A dialogue as judges read it: one speaker's line after the other, names in the run's language."""
+    names = _NAMES[language]
+    return "\n".join(f"[{names[utterance.role]}]: {utterance.text}" for utterance in history)
+
+
+def fence(*texts: str) -> str:
+    """A mark that none of the texts contains, drawn from the texts themselves."""
+    for attempt in range(1000):
+        mark = f"=={digest(*texts, attempt, size=6)}=="
+        if not any(mark in text for text in texts):
+            return mark
+    raise ValueError("no fence was found that the texts do not contain")
+
+
+async def judge_round(
+    ask: Ask, bench: Bench, match: Match, judge: str, criterion: str, round_number: int
+) -> Judgment:
+    """One round of one judge (rounds count from 1). A reply that was cut off is an unreadable judgment.
+
+    Raises CallFailed where no reply came at all.
+    """
+    how = bench.how
+    slot_a, slot_b = slots(match, judge, criterion, round_number, how.order, how.seed)
+    prompt = bench.prompt(match, slot_a, slot_b, criterion)
+    reading, raw, reason = LetterReading(None, "not asked"), "", None
+    for attempt in range(how.reask + 1):
+        repeat = number(match.id, criterion, round_number, attempt)
+        raw, finish = await _ask(ask, judge, prompt, repeat, f"{match.id}#{round_number}")
+        reading, reason = _read(bench, raw, finish, prompt)
+        if reading.letter is not None:
+            break
+    return judgment_from(
+        reading,
+        subset=match.subset.id,
+        dialogue=match.subset.dialogue,
+        judge=judge,
+        criterion=criterion,
+        round=round_number,
+        slot_a=slot_a.endpoint,
+        slot_b=slot_b.endpoint,
+        raw=raw,
+        reason=reason,
+    )
+
+
+async def _ask(ask: Ask, judge: str, prompt: Prompt, repeat: int, item: str) -> tuple[str, str]:
+    try:
+        answer = await ask(judge, prompt, repeat=repeat, stage="judge", item=item)
+    except CallFailed as failed:
+        if failed.kind != "truncated":
+            raise
+        return failed.partial, "length"
+    return answer.text, answer.finish
+
+
+def _read(bench: Bench, raw: str, finish: str, prompt: Prompt) -> tuple[LetterReading, str | None]:
+    quoted = [
+        *(utterance.text for utterance in prompt.transcript),
+        prompt.fields["response_a"],
+        prompt.fields["response_b"],
+    ]
+    if bench.how.form == "marker":
+        return read_marker(raw, finish=finish, quoted=quoted), None
+    found = read_object(raw, finish=finish, keys=("verdict",), quoted=quoted)
+    if found.value is None:
+        return LetterReading(None, CUT_OFF if finish == "length" else found.reason), None
+    overall = found.value.get("overall")
+    return read_choice(found.value.get("verdict")), overall if isinstance(overall, str) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One match under one criterion: its judgments, the rounds that got no reply, and the verdict.
+
+    The verdict is None where no round at all got a reply.
+    """
+
+    match: Match
+    criterion: str
+    judgments: tuple[Judgment, ...]
+    failures: tuple[tuple[str, CallFailed], ...]
+    verdict: Verdict | None
+
+
+async def judge_match(ask: Ask, bench: Bench, match: Match, criterion: str) -> Judged:
+    """All rounds of all judges for one match, and the majority."""
+    how = bench.how
+    judgments: list[Judgment] = []
+    failures: list[tuple[str, CallFailed]] = []
+    for round_number in range(1, how.rounds + 1):
+        for judge in how.judges:
+            if how.rounds_mode == "decisive" and _decided(judgments, how.asked):
+                break
+            try:
+                judgments.append(await judge_round(ask, bench, match, judge, criterion, round_number))
+            except CallFailed as failed:
+                failures.append((f"{match.id}#{criterion}#{judge}#{round_number}", failed))
+    decided = verdict(judgments, match.endpoints, how.asked) if judgments else None
+    return Judged(match, criterion, tuple(judgments), tuple(failures), decided)
+
+
+def _decided(judgments: Sequence[Judgment], asked: int) -> bool:
+    """Whether an outcome already has more than half of the rounds asked."""
+    votes = [(one.outcome, one.winner) for one in judgments]
+    return bool(votes) and majority(votes, asked)[2] != "split"

@@ -1,0 +1,77 @@
+"""Many pieces of work at once, none of which can lose another's result."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from gateway.errors import Stopped
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered(Generic[Item, Result]):
+    """What came of each item, in the order given: its result, or the exception it ended with, or nothing.
+
+    ``stopped`` is the reason why the rest was not started, if the run was stopped.
+    """
+
+    done: list[tuple[Item, Result]]
+    failed: list[tuple[Item, Exception]]
+    stopped: Stopped | None
+
+    def results(self) -> list[Result]:
+        return [result for _, result in self.done]
+
+
+async def each(
+    items: Sequence[Item],
+    work: Callable[[Item], Awaitable[Result]],
+    *,
+    at_once: int,
+    finished: Callable[[], None] = lambda: None,
+) -> Gathered[Item, Result]:
+    """Run ``work`` over the items, ``at_once`` at a time, started in the order given.
+
+    An exception stays with its item. After a ``Stopped`` no further item is started; those under way go on to
+    their own end. ``finished`` is called after each item that came to an end.
+    """
+    outcomes: dict[int, Result | Exception] = {}
+    queue = iter(enumerate(items))
+    stop: list[Stopped] = []
+
+    async def runner() -> None:
+        for number, item in queue:
+            if stop:
+                return
+            try:
+                outcomes[number] = await work(item)
+            except Stopped as reason:
+                stop.append(reason)
+                return
+            except Exception as error:
+                outcomes[number] = error
+            finished()
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(at_once, len(items))):
+            group.create_task(runner())
+    return _gathered(items, outcomes, stop)
+
+
+def _gathered(
+    items: Sequence[Item], outcomes: dict[int, Result | Exception], stop: list[Stopped]
+) -> Gathered[Item, Result]:
+    done: list[tuple[Item, Result]] = []
+    failed: list[tuple[Item, Exception]] = []
+    for number in sorted(outcomes):
+        outcome = outcomes[number]
+        if isinstance(outcome, Exception):
+            failed.append((items[number], outcome))
+        else:
+            done.append((items[number], outcome))
+    return Gathered(done, failed, stop[0] if stop else None)

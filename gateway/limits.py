@@ -1,0 +1,122 @@
+"""How much may be in flight: concurrency that adapts, and budgets of requests and tokens per minute.
+
+Callers wait in line here, in order, before their attempt's timeout starts. Everything is woken by events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+CUT = 0.7
+SLOWER = 3.0
+COOLDOWN_S = 2.0
+START = 16.0
+FLOOR = 1.0
+
+
+class AdaptiveConcurrency:
+    """A gate whose width grows while it is used and things go well, and shrinks when the server complains.
+
+    Starts at 16 (or the ceiling), grows by one an answer until the first complaint (doubling a round), then by
+    one a round; a complaint (rate limit, timeout, or latency at three times its usual value) cuts it to 0.7,
+    at most once in two seconds. It grows only while at least 80 % of it is in use.
+    """
+
+    def __init__(self, ceiling: int, clock: Callable[[], float]) -> None:
+        self.ceiling = ceiling
+        self.width = min(float(ceiling), START)
+        self.in_use = 0
+        self._clock = clock
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._slow_start = True
+        self._quiet_until = 0.0
+        self._usual: float | None = None
+        self._recent: float | None = None
+
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
+
+    def take_now(self) -> bool:
+        """Take a place if one is free and nobody is before us."""
+        if self._waiting or self.in_use >= int(self.width):
+            return False
+        self.in_use += 1
+        return True
+
+    async def take(self) -> None:
+        """Take a place, waiting in line for it."""
+        if self.take_now():
+            return
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self._give_back()
+            raise
+
+    def succeeded(self, latency_s: float) -> None:
+        """An answer came; its place is free."""
+        if self.in_use >= 0.8 * self.width and self.width < self.ceiling:
+            self.width = min(float(self.ceiling), self.width + (1.0 if self._slow_start else 1.0 / self.width))
+        if self._usual is None or self._recent is None:
+            self._usual = self._recent = latency_s
+        else:
+            self._usual += 0.01 * (latency_s - self._usual)
+            self._recent += 0.1 * (latency_s - self._recent)
+            if self._recent > SLOWER * self._usual and self._recent - self._usual > 1.0:
+                self._cut()
+                self._usual = self._recent
+        self._give_back()
+
+    def complained(self) -> None:
+        """A rate limit or a timeout came; its place is free."""
+        self._cut()
+        self._give_back()
+
+    def left(self) -> None:
+        """Any other end; its place is free."""
+        self._give_back()
+
+    def _cut(self) -> None:
+        now = self._clock()
+        if now >= self._quiet_until:
+            self.width = max(FLOOR, self.width * CUT)
+            self._slow_start = False
+            self._quiet_until = now + COOLDOWN_S
+
+    def _give_back(self) -> None:
+        self.in_use -= 1
+        while self._waiting and self.in_use < int(self.width):
+            place = self._waiting.popleft()
+            if not place.done():
+                self.in_use += 1
+                place.set_result(None)
+
+
+class PerMinute:
+    """A leaky bucket (GCRA): ``rate`` units a minute, at most ``burst_s`` seconds' worth at once.
+
+    Reserves before, settles after: what was estimated too high is given back, what was too low is owed.
+    """
+
+    def __init__(self, rate: float, clock: Callable[[], float], *, burst_s: float = 1.0) -> None:
+        self._seconds_each = 60.0 / rate
+        self._clock = clock
+        self._burst_s = burst_s
+        self._due = clock()
+
+    def reserve(self, units: float) -> float:
+        """Seconds to wait before these units may be used; they are counted from now on."""
+        now = self._clock()
+        self._due = max(self._due, now - self._burst_s)
+        wait = self._due - now
+        self._due += units * self._seconds_each
+        return max(0.0, wait)
+
+    def settle(self, estimated: float, used: float) -> None:
+        self._due += (used - estimated) * self._seconds_each

@@ -1,0 +1,63 @@
+"""How long to wait before another attempt, or that there is none. One place for every endpoint."""
+
+from __future__ import annotations
+
+from gateway.errors import Fault, Retry
+
+FIRST_BACKOFF_S = 0.5
+LONGEST_BACKOFF_S = 30.0
+JITTER_SHARE = 0.1
+
+
+class GiveUp(Exception):
+    """No further attempt; the text says why, for the failure's message."""
+
+
+def wait_before(
+    retry: Retry, attempt: int, *, retries: int, longest_wait_s: float, left_s: float, chance: float
+) -> float:
+    """Seconds to wait before attempt number ``attempt + 1`` (attempts count from 1).
+
+    Without a word from the server: full jitter, uniform between 0 and 0.5 s * 2^(attempt-1), at most 30 s
+    (AWS Architecture Blog, "Exponential Backoff and Jitter"). With one: what it asked for and up to a tenth
+    more, never less. A wait longer than ``longest_wait_s`` or than what is left of the call's time gives up
+    instead of asking early. ``chance`` is a uniform number in [0, 1).
+
+    Raises GiveUp.
+    """
+    if retry.again == "no":
+        raise GiveUp("")
+    if attempt > retries:
+        raise GiveUp(f"gave up after {attempt} attempts" if attempt > 1 else "")
+    if retry.wait_s is None:
+        wait = chance * min(LONGEST_BACKOFF_S, FIRST_BACKOFF_S * 2.0 ** (attempt - 1))
+    else:
+        if retry.wait_s > longest_wait_s:
+            raise GiveUp(f"server asks for {retry.wait_s:g} s, longer than the ceiling of {longest_wait_s:g} s")
+        wait = retry.wait_s * (1 + JITTER_SHARE * chance)
+    if wait >= left_s:
+        raise GiveUp(f"no time left for another attempt after {attempt}")
+    return wait
+
+
+PERMANENT_FOR_ALL = frozenset({"auth", "unknown_model", "bad_request", "quota", "forbidden"})
+
+
+class EndpointHealth:
+    """Notices an endpoint whose first calls all fail for one permanent reason."""
+
+    def __init__(self, patience: int = 5) -> None:
+        self.patience = patience
+        self.reason: str | None = None
+        self._worked = False
+        self._seen: dict[str, int] = {}
+
+    def worked(self) -> None:
+        self._worked = True
+
+    def failed(self, fault: Fault) -> None:
+        if self._worked or fault.kind not in PERMANENT_FOR_ALL:
+            return
+        self._seen[fault.kind] = self._seen.get(fault.kind, 0) + 1
+        if self._seen[fault.kind] >= self.patience:
+            self.reason = f"stopped after its first {self.patience} calls all failed: {fault.message}"

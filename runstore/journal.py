@@ -1,0 +1,318 @@
+"""The record of every call: append-only JSON lines, from which everything else of a run is computed.
+
+A run's ``journal/`` holds one segment a process, named so that they sort by time. A segment starts with a header
+line (format version, program, host); every other line is
+
+    {"key": K, "state": "sent" | "ok" | "failed" | "truncated" | "note", ..., "crc": C}
+
+``K`` is the hash of everything that was sent; ``crc`` is the CRC-32 of the line before it. Lines of one event-loop
+tick are joined into one write. A line that says "sent" goes out before its call, so that calls which were paid
+for but lost with the process can be counted. Only "ok" lines are ever served again.
+
+On opening, a torn tail (unreadable lines with nothing readable behind them) is cut off and noted; damage in the
+middle stops with file and line. The index holds one integer a finished call, not its text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import socket
+import time
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import orjson
+
+from runstore.problems import InputProblem, Problem
+
+VERSION = 1
+State = Literal["sent", "ok", "failed", "truncated", "note"]
+NO_KEY = "0" * 32
+
+_KEY_START, _KEY_END = len(b'{"key":"'), len(b'{"key":"') + 32
+_STATE_START = _KEY_END + len(b'","state":"')
+_TAIL = len(b',"crc":"00000000"}\n')
+_OFFSET_BITS = 44
+
+
+class Journal:
+    """One run's journal, opened for writing by one process at a time (see :class:`RunLock`).
+
+    ``durable``: sync to disk with every tick instead of once a second. ``notes`` says what was repaired,
+    ``lost`` how many calls were sent by processes that died before the answer was written.
+    """
+
+    def __init__(self, folder: Path, *, durable: bool = False) -> None:
+        self.folder, self.durable = folder, durable
+        self.notes: list[str] = []
+        self.states: Counter[str] = Counter()
+        self.lost = 0
+        self._where: dict[int, int] = {}
+        self._files: list[BinaryIO] = []
+        self._pending: list[bytes] = []
+        self._pending_size = 0
+        self._tick: asyncio.Future[None] | None = None
+        self._dirty = False
+        self._syncing: asyncio.TimerHandle | None = None
+        folder.mkdir(parents=True, exist_ok=True)
+        self._load()
+        self._segment, self._path = self._new_segment()
+        self._size = 0
+        self._put_header()
+
+    # -- reading
+
+    def find(self, key: str) -> dict[str, Any] | None:
+        """The finished call with this key, or None. Reads one line from disk."""
+        place = self._where.get(int(key[:16], 16))
+        if place is None:
+            return None
+        number, offset = place >> _OFFSET_BITS, place & ((1 << _OFFSET_BITS) - 1)
+        if number == self._segment and offset >= self._size - self._pending_size:
+            self._write()
+        line = _line_at(self._files[number], offset)
+        row = orjson.loads(line)
+        return row if row["key"] == key else None
+
+    def has(self, key: str) -> bool:
+        return int(key[:16], 16) in self._where
+
+    def __len__(self) -> int:
+        """Finished calls that can be served."""
+        return len(self._where)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Every line of every segment, parsed, in order of writing; header lines left out."""
+        self._write()
+        yield from read_rows(self.folder)
+
+    def _load(self) -> None:
+        open_calls: Counter[int] = Counter()
+        for path in segments(self.folder):
+            number = len(self._files)
+            self._files.append(path.open("rb"))
+            end = 0
+            for offset, line in _checked_lines(path, self._files[number], self.notes):
+                end = offset + len(line)
+                self._index(line, number, offset, open_calls)
+            _cut_tail(path, end, self.notes)
+        self.lost = sum(open_calls.values())
+
+    def _index(self, line: bytes, number: int, offset: int, open_calls: Counter[int]) -> None:
+        state = line[_STATE_START : line.index(b'"', _STATE_START)]
+        if state == b"note":
+            return
+        short = int(line[_KEY_START : _KEY_START + 16], 16)
+        if state == b"sent":
+            open_calls[short] += 1
+            return
+        self.states[state.decode()] += 1
+        if open_calls[short] <= 1:
+            del open_calls[short]
+        else:
+            open_calls[short] -= 1
+        if state == b"ok":
+            self._where[short] = number << _OFFSET_BITS | offset
+
+    # -- writing
+
+    def put(self, key: str, state: State, body: bytes) -> None:
+        """Add one line; ``body`` is the rest of its JSON object, starting with a comma (or empty).
+
+        The line is on its way to the kernel by the end of this event-loop tick: see :meth:`written`.
+        """
+        head = b'{"key":"%b","state":"%b"%b' % (key.encode(), state.encode(), body)
+        line = b'%b,"crc":"%08x"}\n' % (head, zlib.crc32(head))
+        if state == "ok":
+            self._where[int(key[:16], 16)] = self._segment << _OFFSET_BITS | self._size
+        self._pending.append(line)
+        self._size += len(line)
+        self._pending_size += len(line)
+        if self._tick is None:
+            try:
+                loop = asyncio.get_running_loop()
+            except RuntimeError:
+                self._write()
+                return
+            self._tick = loop.create_future()
+            loop.call_soon(self._write)
+
+    def written(self) -> asyncio.Future[None] | None:
+        """A future that is done when everything put so far has been written; None if it has."""
+        return self._tick
+
+    def note(self, **fields: object) -> None:
+        """A line that is not a call: a batch job that was submitted, a stage that ended."""
+        self.put(NO_KEY, "note", b"," + orjson.dumps(fields)[1:-1])
+
+    def _write(self) -> None:
+        if self._pending:
+            data = b"".join(self._pending)
+            self._pending.clear()
+            self._pending_size = 0
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self._out, view) :]
+            self._dirty = True
+            if self.durable:
+                self._sync()
+            elif self._syncing is None:
+                self._sync_soon()
+        if self._tick is not None:
+            tick, self._tick = self._tick, None
+            if not tick.done():
+                tick.set_result(None)
+
+    def _sync_soon(self) -> None:
+        with contextlib.suppress(RuntimeError):
+            loop = asyncio.get_running_loop()
+            self._syncing = loop.call_later(1.0, self._sync_in_background, loop)
+
+    def _sync_in_background(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._syncing = None
+        if self._dirty:
+            self._dirty = False
+            loop.run_in_executor(None, _quiet_sync, self._out)
+
+    def _sync(self) -> None:
+        self._dirty = False
+        os.fdatasync(self._out)
+
+    def sync(self) -> None:
+        """Write and sync to disk: at the end of a stage."""
+        self._write()
+        if self._dirty:
+            self._sync()
+
+    def close(self) -> None:
+        self.sync()
+        if self._syncing is not None:
+            self._syncing.cancel()
+        os.close(self._out)
+        for file in self._files:
+            file.close()
+        if self._size == self._header_size:
+            self._path.unlink(missing_ok=True)
+
+    def _new_segment(self) -> tuple[int, Path]:
+        last = max((int(path.name[:6]) for path in segments(self.folder)), default=0)
+        path = self.folder / f"{last + 1:06d}-{os.getpid()}.jsonl"
+        self._out = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o644)
+        self._files.append(path.open("rb"))
+        return len(self._files) - 1, path
+
+    def _put_header(self) -> None:
+        body = {"journal": VERSION, "hash": "blake2b-128", "pid": os.getpid(), "host": socket.gethostname()}
+        self.put(NO_KEY, "note", b"," + orjson.dumps({**body, "at": round(time.time(), 3)})[1:-1])
+        self._header_size = self._size
+        self._write()
+
+
+class RunLock:
+    """Held by the process that writes a run. A second one is refused by name; a dead one's lock is free.
+
+    The lock is the kernel's (``flock``), which ends with its process; the file's text is for people.
+    """
+
+    def __init__(self, run: Path) -> None:
+        self.path = run / "run.lock"
+        run.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(self.path, os.O_CREAT | os.O_RDWR, 0o644)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = self.path.read_text(errors="replace").strip() or "another process"
+            os.close(self._file)
+            raise Problem(f"{run} is being written by {holder}; wait for it or stop it first") from None
+        os.ftruncate(self._file, 0)
+        started = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
+        os.write(self._file, f"process {os.getpid()} on {socket.gethostname()} since {started}\n".encode())
+
+    def release(self) -> None:
+        os.close(self._file)
+
+    def __enter__(self) -> RunLock:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+def segments(folder: Path) -> list[Path]:
+    """A journal's segments in order of time."""
+    return sorted(path for path in folder.glob("*.jsonl") if path.name[:6].isdigit())
+
+
+def read_rows(folder: Path) -> Iterator[dict[str, Any]]:
+    """Every line of a journal, parsed, without opening it for writing; header lines left out.
+
+    Raises InputProblem for damage in the middle; a torn tail is passed over.
+    """
+    for path in segments(folder):
+        with path.open("rb") as file:
+            for _, line in _checked_lines(path, file, []):
+                row = orjson.loads(line)
+                if "journal" not in row:
+                    yield row
+
+
+def _checked_lines(path: Path, file: BinaryIO, notes: list[str]) -> Iterator[tuple[int, bytes]]:
+    """(offset, line) of each good line; unreadable lines are forgiven only at the end of the file."""
+    offset = 0
+    bad: tuple[int, bytes] | None = None
+    for number, line in enumerate(file, 1):
+        if _is_good(line):
+            if bad is not None:
+                raise InputProblem(
+                    path, "an undamaged journal line", found=bad[1][:80].decode("utf-8", "replace"), line=bad[0]
+                )
+            if number == 1:
+                _check_version(path, line)
+            yield offset, line
+        elif bad is None and line.strip():
+            bad = number, line
+        offset += len(line)
+    if bad is not None:
+        fragment = bad[1][:60].decode("utf-8", "replace").rstrip()
+        notes.append(f"{path.name}:{bad[0]}: dropped an unfinished line: {fragment}")
+
+
+def _is_good(line: bytes) -> bool:
+    body = line[:-_TAIL]
+    return (
+        line[-1:] == b"\n"
+        and line[-_TAIL : -_TAIL + 8] == b',"crc":"'
+        and line[-_TAIL + 8 : -3] == b"%08x" % zlib.crc32(body)
+    )
+
+
+def _check_version(path: Path, line: bytes) -> None:
+    version = orjson.loads(line).get("journal")
+    if version != VERSION:
+        raise InputProblem(
+            path, f"journal format {VERSION} (made by this or an older program)", found=version, line=1
+        )
+
+
+def _cut_tail(path: Path, end: int, notes: list[str]) -> None:
+    size = path.stat().st_size
+    if end < size:
+        os.truncate(path, end)
+        if not notes or not notes[-1].startswith(path.name):
+            notes.append(f"{path.name}: dropped {size - end} bytes after the last finished line")
+
+
+def _line_at(file: BinaryIO, offset: int) -> bytes:
+    file.seek(offset)
+    return file.readline()
+
+
+def _quiet_sync(handle: int) -> None:
+    with contextlib.suppress(OSError):
+        os.fdatasync(handle)

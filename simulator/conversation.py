@@ -1,0 +1,175 @@
+"""One persona and one seed question -> one dialogue of *t* turns.
+
+The student speaks first, with the seed question; the teacher has the last word. So a full dialogue of *t* turns
+costs *t* teacher calls and *t* - 1 student calls.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from gateway.adapters.base import Answer, Prompt
+from gateway.errors import CallFailed
+from runstore.ids import content_id, number, pick_weighted
+from runstore.records import ACTS, Act, Dialogue, End, Failure, Persona, SeedQuestion, Utterance
+from simulator.roles import Roles
+from simulator.speech import read_speech
+
+
+class Ask(Protocol):
+    """The gateway's ``ask``."""
+
+    async def __call__(
+        self, endpoint: str, prompt: Prompt, *, repeat: int = 0, stage: str = "", item: str = ""
+    ) -> Answer: ...
+
+
+ActWeights = Mapping[Act, float]
+
+EVEN_ACTS: ActWeights = dict.fromkeys(ACTS, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """How dialogues are held. ``weights``: per level (``factor-level``) or ``*``, the share of each act."""
+
+    student: str
+    teacher: str
+    turns: int = 4
+    acts: Literal["free", "planned"] = "free"
+    weights: Mapping[str, ActWeights] = field(default_factory=lambda: {"*": EVEN_ACTS})
+    style: str = "socratic"
+    blank_retries: int = 2
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A dialogue as far as it went, and the failure that ended it, if one did."""
+
+    dialogue: Dialogue
+    failure: Failure | None
+
+
+class _Ended(Exception):
+    def __init__(self, end: End, detail: str | None = None, failure: CallFailed | None = None) -> None:
+        super().__init__(end)
+        self.end: End = end
+        self.detail, self.failure = detail, failure
+
+
+async def converse(
+    ask: Ask, persona: Persona, question: SeedQuestion, how: Conversation, roles: Roles, *, copy: int = 0
+) -> Held:
+    """Hold one dialogue. ``copy`` tells apart dialogues of the same persona and question.
+
+    Never raises for what a model does: a failure ends the dialogue and is named in it. Raises Stopped when the
+    run is stopped, so that a half-held dialogue is never taken for a finished one.
+    """
+    talk = _Talk(ask, persona, question, how, roles, dialogue_id(persona, question, how, copy))
+    end, detail, failure = await talk.hold()
+    dialogue = Dialogue(
+        id=talk.id,
+        persona=persona.id,
+        levels=persona.levels,
+        question=question.id,
+        subject=question.subject,
+        language=question.language,
+        turns=sum(utterance.role == "teacher" for utterance in talk.said),
+        utterances=tuple(talk.said),
+        end=end,
+        end_detail=detail,
+        complete=end in ("turns reached", "student ended"),
+        notes=dict(sorted(talk.notes.items())),
+    )
+    return Held(dialogue, failure.record("simulate", talk.id) if failure is not None else None)
+
+
+def dialogue_id(persona: Persona, question: SeedQuestion, how: Conversation, copy: int) -> str:
+    return content_id("d", persona.id, question.id, question.language, how.seed, copy)
+
+
+class _Talk:
+    def __init__(
+        self, ask: Ask, persona: Persona, question: SeedQuestion, how: Conversation, roles: Roles, name: str
+    ) -> None:
+        self.ask, self.persona, self.question = ask, persona, question
+        self.how, self.roles, self.id = how, roles, name
+        self.said = [Utterance(role="student", text=question.text)]
+        self.notes: Counter[str] = Counter()
+        self.fields = {"dialogue_id": name, "topic": question.subject}
+
+    async def hold(self) -> tuple[End, str | None, CallFailed | None]:
+        try:
+            for turn in range(1, self.how.turns + 1):
+                await self._teacher_speaks(turn)
+                if turn < self.how.turns:
+                    await self._student_speaks(turn + 1)
+        except _Ended as ended:
+            return ended.end, ended.detail, ended.failure
+        return "turns reached", None, None
+
+    async def _teacher_speaks(self, turn: int) -> None:
+        prompt = self.roles.teacher_prompt(self.said, self.how.style, self.fields)
+        for attempt in range(self.how.blank_retries + 1):
+            answer = await self._answer(self.how.teacher, prompt, turn, attempt)
+            speech = read_speech(answer.text, "teacher")
+            self.notes.update(speech.notes)
+            if not speech.is_blank:
+                self.said.append(Utterance(role="teacher", text=speech.text))
+                return
+            self.notes["blank"] += 1
+        message = f"only blank replies in {self.how.blank_retries + 1} tries"
+        raise _Ended(
+            "failure", message, CallFailed(self.how.teacher, "empty", message, self.how.blank_retries + 1)
+        )
+
+    async def _student_speaks(self, turn: int) -> None:
+        act = self._planned_act(turn)
+        prompt = self.roles.student_prompt(self.persona, self.said, act, self.fields)
+        for attempt in range(self.how.blank_retries + 1):
+            answer = await self._answer(self.how.student, prompt, turn, attempt)
+            speech = read_speech(answer.text, "student")
+            self.notes.update(speech.notes)
+            if not speech.is_blank:
+                self.said.append(Utterance(role="student", text=speech.text, act=act))
+            if speech.ended:
+                raise _Ended("student ended")
+            if not speech.is_blank:
+                return
+            self.notes["blank"] += 1
+        raise _Ended("empty student reply", f"only blank replies in {self.how.blank_retries + 1} tries")
+
+    async def _answer(self, endpoint: str, prompt: Prompt, turn: int, attempt: int) -> Answer:
+        """Every dialogue's calls are its own samples, even where two of them send the same text."""
+        repeat = number(self.id, turn, attempt)
+        try:
+            answer = await self.ask(endpoint, prompt, repeat=repeat, stage="simulate", item=self.id)
+        except CallFailed as failed:
+            if failed.kind == "context_length":
+                raise _Ended("context limit", f"context length: {failed.message}", failed) from None
+            if failed.kind == "empty" and prompt.role == "student":
+                self.notes["blank"] += failed.attempts
+                raise _Ended("empty student reply", failed.message, failed) from None
+            raise _Ended("failure", f"{failed.kind}: {failed.message}", failed) from None
+        self.notes.update(f"warning: {warning}" for warning in answer.warnings)
+        if blanks := answer.retried.count("empty"):
+            self.notes["blank"] += blanks
+        return answer
+
+    def _planned_act(self, turn: int) -> Act | None:
+        if self.how.acts == "free":
+            return None
+        weights = self._weights()
+        return pick_weighted([(act, weights.get(act, 0.0)) for act in ACTS], self.how.seed, "act", self.id, turn)
+
+    def _weights(self) -> dict[Act, float]:
+        """The product of the tables that fit this persona's levels, each act's share in each."""
+        combined: dict[Act, float] = dict.fromkeys(ACTS, 1.0)
+        names = ["*", *(f"{factor}-{level}" for factor, level in self.persona.levels.items())]
+        for table in (self.how.weights[name] for name in names if name in self.how.weights):
+            combined = {act: share * table.get(act, 1.0) for act, share in combined.items()}
+        return combined

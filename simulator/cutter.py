@@ -1,0 +1,134 @@
+"""Dialogues -> subsets: each a prefix that ends at a student utterance.
+
+Subsets are spread evenly over dialogues (within one), then over depths. What is drawn belongs to the seed and to
+the dialogue's id, so the order of the file, and other dialogues' ids, change nothing about an id.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from runstore.ids import content_id, draw, shuffled
+from runstore.problems import Problem
+from runstore.records import Dialogue, Subset, Utterance
+
+Depth = Literal["uniform", "any"]
+
+
+def cut(
+    dialogues: Sequence[Dialogue],
+    subsets: int,
+    *,
+    seed: int = 0,
+    depth: Depth = "uniform",
+    last_turns: int | None = None,
+) -> list[Subset]:
+    """``subsets`` different cuts, or as many as there are; no cut of a dialogue is taken twice.
+
+    ``depth``: ``uniform`` balances the depths over the whole set, ``any`` draws them. ``last_turns`` keeps
+    only the last so many exchanges of each history (the record says from which utterance on).
+
+    Raises Problem if two dialogues have one id.
+    """
+    by_id = {dialogue.id: dialogue for dialogue in dialogues}
+    if len(by_id) < len(dialogues):
+        twice = next(name for name, count in Counter(d.id for d in dialogues).items() if count > 1)
+        raise Problem(f"two dialogues have the id {twice!r}; ids must differ")
+    order = shuffled(by_id.items(), seed, "cut order")
+    depths = {dialogue.id: _depths(dialogue) for dialogue in order}
+    shares = _shares({name: len(found) for name, found in depths.items()}, subsets)
+    used: Counter[int] = Counter()
+    chosen: list[Subset] = []
+    for dialogue in order:
+        for level in _choose(depths[dialogue.id], shares[dialogue.id], used, depth, seed, dialogue.id):
+            used[level] += 1
+            chosen.append(subset_at(dialogue, level, last_turns=last_turns))
+    return sorted(chosen, key=lambda subset: (subset.dialogue, subset.cut))
+
+
+def capacity(dialogues: Sequence[Dialogue]) -> int:
+    """How many different subsets the dialogues hold."""
+    return sum(len(_depths(dialogue)) for dialogue in dialogues)
+
+
+def subset_at(dialogue: Dialogue, depth: int, *, last_turns: int | None = None) -> Subset:
+    """The dialogue up to its student utterance number ``depth`` (from 1)."""
+    end = _student_positions(dialogue)[depth - 1] + 1
+    first = _first_kept(dialogue, end, last_turns)
+    identity = (dialogue.id, end) if first == 0 else (dialogue.id, end, first)
+    return Subset(
+        id=content_id("s", *identity),
+        dialogue=dialogue.id,
+        persona=dialogue.persona,
+        levels=dialogue.levels,
+        question=dialogue.question,
+        subject=dialogue.subject,
+        language=dialogue.language,
+        cut=end,
+        first=first,
+        depth=depth,
+        history=dialogue.utterances[first:end],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A contiguous part of a dialogue that starts with the student; ``indexes`` are those in the dialogue."""
+
+    dialogue: str
+    persona: str
+    indexes: tuple[int, ...]
+    utterances: tuple[Utterance, ...]
+
+
+def window(dialogue: Dialogue, at_most: int, *, side: Literal["start", "end"] = "end") -> Window:
+    """At most ``at_most`` utterances from one side, in whole exchanges.
+
+    An odd limit keeps one utterance less where the part would otherwise begin with the teacher (from the end);
+    from the start it keeps them all, ending with the student.
+    """
+    total = len(dialogue.utterances)
+    start, stop = (0, min(at_most, total)) if side == "start" else (max(0, total - at_most), total)
+    while start < stop and dialogue.utterances[start].role != "student":
+        start += 1
+    indexes = tuple(range(start, stop))
+    return Window(dialogue.id, dialogue.persona, indexes, tuple(dialogue.utterances[i] for i in indexes))
+
+
+def _student_positions(dialogue: Dialogue) -> list[int]:
+    return [i for i, utterance in enumerate(dialogue.utterances) if utterance.role == "student"]
+
+
+def _depths(dialogue: Dialogue) -> list[int]:
+    return list(range(1, len(_student_positions(dialogue)) + 1))
+
+
+def _first_kept(dialogue: Dialogue, end: int, last_turns: int | None) -> int:
+    if last_turns is None:
+        return 0
+    positions = [position for position in _student_positions(dialogue) if position < end]
+    return positions[max(0, len(positions) - last_turns)]
+
+
+def _shares(room: dict[str, int], subsets: int) -> dict[str, int]:
+    """How many cuts each dialogue gives: equal within one, as far as its depths go round."""
+    shares = dict.fromkeys(room, 0)
+    left = min(subsets, sum(room.values()))
+    while left:
+        for name in room:
+            if left and shares[name] < room[name]:
+                shares[name] += 1
+                left -= 1
+    return shares
+
+
+def _choose(
+    depths: list[int], count: int, used: Counter[int], depth: Depth, seed: int, dialogue: str
+) -> list[int]:
+    drawn = sorted(depths, key=lambda level: draw(seed, "depth", dialogue, level))
+    if depth == "uniform":
+        drawn.sort(key=lambda level: used[level])
+    return sorted(drawn[:count])

@@ -1,0 +1,89 @@
+"""What a speaker's raw text becomes as an utterance: a few rules, always the same, and each counted.
+
+    thinking_removed     a <think> block is not speech; an unclosed one takes the rest with it
+    role_prefix          the speaker's own name before the text is not part of it ("Student:", "[You]:", "학생:")
+    role_flip            the text begins with the other side's name: it is kept, without the name
+    both_parts           from the first line that begins with the other side's name, the text is not this speaker's
+    quotes_removed       quotation marks around the whole text
+    end_marker           the student's <END>, at the very end only; inside the text it is just text
+
+A text without a visible character is blank, whatever it was made of.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from runstore.publish import clean_unicode
+from runstore.records import Role
+
+END_MARKER = "<END>"
+
+_NAMES: dict[Role, str] = {
+    "student": r"student|user|you|학생|사용자",
+    "teacher": r"teacher|tutor|assistant|선생님|교사|튜터",
+}
+_OTHER: dict[Role, Role] = {"student": "teacher", "teacher": "student"}
+_THINK = re.compile(r"<(think|thinking|thought)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_END = re.compile(r"<\s*END\s*>[\s.!*_`]*\Z")
+_QUOTES = {'"': '"', "“": "”", "«": "»", "「": "」"}
+_BLANK_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Zl", "Zp", "Zs", "Mn"})
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """An utterance's text, whether the student is done, and the names of the rules that changed something."""
+
+    text: str
+    ended: bool
+    notes: tuple[str, ...]
+
+    @property
+    def is_blank(self) -> bool:
+        return not has_visible(self.text)
+
+
+def has_visible(text: str) -> bool:
+    """Whether any character leaves a mark on paper."""
+    return any(unicodedata.category(character) not in _BLANK_CATEGORIES for character in text)
+
+
+def read_speech(raw: str, role: Role) -> Speech:
+    """Apply the rules to one raw text of one speaker."""
+    notes: list[str] = []
+    text = clean_unicode(raw)
+    text = _ruled(_THINK, text, "thinking_removed", notes)
+    text = text.strip()
+    text = _ruled(_prefix(_NAMES[role]), text, "role_prefix", notes)
+    text = _ruled(_prefix(_NAMES[_OTHER[role]]), text, "role_flip", notes)
+    other = re.search(r"\n\s*" + _prefix(_NAMES[_OTHER[role]]).pattern, text, re.IGNORECASE)
+    if other is not None:
+        text = text[: other.start()]
+        notes.append("both_parts")
+    ended = False
+    if role == "student" and (marker := _END.search(text)):
+        text, ended = text[: marker.start()], True
+        notes.append("end_marker")
+    text = text.strip()
+    if len(text) > 2 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
+        text = text[1:-1].strip()
+        notes.append("quotes_removed")
+    return Speech(text, ended, tuple(notes))
+
+
+def _prefix(names: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:\*\*)?\[?(?:\*\*)?(?:{names})(?:\*\*)?\]?(?:\*\*)?\s*[:：](?:\*\*)?\s*", re.IGNORECASE)
+
+
+def _ruled(pattern: re.Pattern[str], text: str, note: str, notes: list[str]) -> str:
+    changed = pattern.sub("", text) if note == "thinking_removed" else _without_start(pattern, text)
+    if changed != text:
+        notes.append(note)
+    return changed
+
+
+def _without_start(pattern: re.Pattern[str], text: str) -> str:
+    start = pattern.match(text)
+    return text[start.end() :] if start else text
