@@ -1,0 +1,116 @@
+"""Claude's messages, with the version of the interface pinned."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any, ClassVar
+
+from pydantic import Field, model_validator
+
+from gateway.adapters import classify, reading
+from gateway.adapters.base import Answer, EndpointSettings, Prompt, Tokens, Wire
+from gateway.adapters.vendor import Vendor, VendorSettings, given, messages_json
+from gateway.adapters.waits import Clock
+from gateway.errors import NO, Fault
+
+_PUBLIC = "https://api.anthropic.com"
+_VERSION = "2023-06-01"
+_PATH = "/v1/messages"
+_SAMPLING = re.compile(r"\b(temperature|top_p|top_k)\b")
+
+
+class AnthropicSettings(VendorSettings):
+    """``max_output_tokens`` must be sent, so it has a default here. ``cache_prompt`` marks the system text."""
+
+    max_output_tokens: int | None = Field(default=1024, gt=0)
+    thinking_budget: int | None = Field(default=None, ge=1024)
+    cache_prompt: bool = False
+
+    @model_validator(mode="after")
+    def _only_what_is_sent(self) -> AnthropicSettings:
+        if self.seed is not None:
+            raise ValueError("seed: this kind of endpoint has no seed; leave it out")
+        return self
+
+
+class AnthropicAdapter(Vendor):
+    """Bodies of ``POST /v1/messages``; ``system`` stands at the top level."""
+
+    Settings: ClassVar[type[EndpointSettings]] = AnthropicSettings
+
+    def __init__(self, settings: AnthropicSettings, *, now: Clock = time.time) -> None:
+        super().__init__(settings, _PUBLIC, now)
+        self._limit = settings.max_output_tokens or 1024
+        self._head = reading.dumps({"model": settings.model, "max_tokens": self._limit})[:-1]
+        budget = settings.thinking_budget
+        thinking = None if budget is None else {"type": "enabled", "budget_tokens": budget}
+        rest = given(temperature=settings.temperature, top_p=settings.top_p, thinking=thinking)
+        self._tail = b"," + reading.dumps(rest)[1:] if rest else b"}"
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        known = {"Content-Type": "application/json", "anthropic-version": _VERSION}
+        return known | {"x-api-key": key} if key else known
+
+    def compose(self, prompt: Prompt) -> bytes:
+        messages = prompt.messages
+        parts = [self._head]
+        if messages and messages[0].role == "system":
+            system: Any = messages[0].content
+            if self.settings.cache_prompt:
+                system = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
+            parts += [b',"system":', reading.dumps(system)]
+            messages = messages[1:]
+        parts += [b',"messages":', messages_json(messages)]
+        if prompt.schema is not None:
+            form = {"format": {"type": "json_schema", "schema": prompt.schema.schema}}
+            parts += [b',"output_config":', reading.dumps(form)]
+        parts.append(self._tail)
+        return b"".join(parts)
+
+    async def send(self, sent: bytes, wire: Wire) -> Answer:
+        reply = await wire.post(_PATH, sent)
+        if reply.status != 200:
+            raise _explained(classify.fault(reply, self._now))
+        body = reading.load(reply)
+        if body.get("error"):
+            raise classify.embedded_fault(body["error"], reply, self._now)
+        text = reading.joined(body.get("content"))
+        usage = _usage(body)
+        stop = body.get("stop_reason")
+        request_id = reply.headers.get("request-id") or body.get("id")
+        if stop == "refusal":
+            raise Fault(
+                "refused", "refused: stop reason refusal", NO, text=text, usage=usage, request_id=request_id
+            )
+        if stop == "model_context_window_exceeded":
+            message = "the model's context window is full: stop reason model_context_window_exceeded"
+            raise Fault("context_length", message, NO, text=text, usage=usage, request_id=request_id)
+        return reading.settle(
+            text,
+            usage,
+            model=body.get("model"),
+            request_id=request_id,
+            cut="max_tokens" if stop == "max_tokens" else None,
+            limit=self._limit,
+            accept_truncated=self.settings.accept_truncated,
+        )
+
+
+def _explained(fault: Fault) -> Fault:
+    """Newer models refuse sampling settings; only what the user set was sent, so the user can take it out."""
+    found = _SAMPLING.search(fault.message) if fault.kind == "bad_request" else None
+    if found is None:
+        return fault
+    hint = f"this model may not take {found[1]}: leave it out of the endpoint's settings"
+    return Fault(fault.kind, f"{fault.message} ({hint})", fault.retry, status=fault.status)
+
+
+def _usage(body: dict[str, Any]) -> Tokens:
+    """``input_tokens`` leaves out what the cache read and wrote; here input is all of it."""
+    usage = reading.as_dict(body.get("usage"))
+    read = reading.count(usage.get("cache_read_input_tokens"))
+    fresh = reading.count(usage.get("input_tokens"))
+    written = reading.count(usage.get("cache_creation_input_tokens"))
+    whole = None if fresh is None else fresh + (read or 0) + (written or 0)
+    return Tokens(whole, reading.count(usage.get("output_tokens")), None, read)

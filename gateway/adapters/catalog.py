@@ -1,0 +1,145 @@
+"""The kinds of endpoint, and how one is built from its table in the configuration.
+
+Adding a kind: one module beside this one, one line in KINDS.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from gateway.adapters.base import Adapter, EndpointSettings
+from runstore.problems import Problem
+
+KINDS: dict[str, str] = {
+    "gemini": "gateway.adapters.gemini:GeminiAdapter",
+    "openai": "gateway.adapters.openai:OpenAIAdapter",
+    "anthropic": "gateway.adapters.anthropic:AnthropicAdapter",
+    "http": "gateway.adapters.http:HttpAdapter",
+    "ureka": "gateway.adapters.ureka:UrekaAdapter",
+    "local": "gateway.adapters.local:LocalAdapter",
+    "scripted": "gateway.adapters.scripted:ScriptedAdapter",
+}
+
+KEY_VARIABLES: dict[str, str] = {
+    "gemini": "GEMINI_API_KEY",
+    "openai": "OPENAI_API_KEY",
+    "anthropic": "ANTHROPIC_API_KEY",
+}
+"""Where a vendor's own public address is used, the variable that holds its key unless another is named."""
+
+
+def adapter_class(kind: str) -> type[Any]:
+    """The adapter's class; its module is imported only now. Raises Problem for an unknown kind."""
+    if kind not in KINDS:
+        raise Problem(f"kind: {_unknown(kind, KINDS)}")
+    module, _, name = KINDS[kind].partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def settings_of(name: str, raw: Mapping[str, Any]) -> EndpointSettings:
+    """The checked settings of the endpoint ``name``. Raises Problem naming endpoint and key."""
+    where = f"endpoints.{name}"
+    kind = raw.get("kind")
+    if not isinstance(kind, str):
+        raise Problem(f"{where}.kind: missing, expected one of {', '.join(KINDS)}")
+    if kind not in KINDS:
+        raise Problem(f"{where}.kind: {_unknown(kind, KINDS)}")
+    settings: type[EndpointSettings] = adapter_class(kind).Settings
+    for key in raw:
+        if key not in settings.model_fields:
+            raise Problem(f"{where}.{key}: unknown key; {_nearest(key, settings.model_fields)}")
+    try:
+        made = settings.model_validate(dict(raw))
+    except ValidationError as error:
+        raise Problem(_explained(where, error)) from None
+    for key in raw:
+        value = getattr(made, key)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise Problem(f"{where}.{key}: found {value}, expected a finite number")
+    for address in addresses(made):
+        _check_address(where, address)
+    return made
+
+
+def build(name: str, raw: Mapping[str, Any], *, environ: Mapping[str, str] | None = None) -> Adapter:
+    """The adapter of an endpoint. Raises Problem naming endpoint and key."""
+    settings = settings_of(name, raw)
+    cls = adapter_class(settings.kind)
+    try:
+        if environ is not None and hasattr(cls, "secrets"):
+            return cast("Adapter", cls(settings, environ=environ))
+        return cast("Adapter", cls(settings))
+    except Problem as problem:
+        raise type(problem)(f"endpoints.{name}.{problem}") if type(problem) is Problem else problem from None
+
+
+def addresses(settings: EndpointSettings) -> list[str]:
+    """The addresses that the settings name, if any."""
+    base = settings.base_url
+    return [] if base is None else [base] if isinstance(base, str) else list(base)
+
+
+def key_values(
+    settings: EndpointSettings, environ: Mapping[str, str] | None = None, *, name: str = ""
+) -> list[str]:
+    """The endpoint's keys, read once, stripped and checked; none where the endpoint needs none.
+
+    Raises Problem naming the variable (never the value) that is missing or cannot be a key.
+    """
+    environ = os.environ if environ is None else environ
+    where = f"endpoints.{name}.api_key_env" if name else "api_key_env"
+    named = settings.api_key_env
+    if named is None:
+        named = KEY_VARIABLES.get(settings.kind) if settings.base_url is None else None
+    if named is None:
+        return []
+    return [_key(variable, environ, where) for variable in ([named] if isinstance(named, str) else named)]
+
+
+def _key(variable: str, environ: Mapping[str, str], where: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_]\w*", variable, re.ASCII):
+        raise Problem(f"{where}: expected the name of an environment variable, not a key")
+    value = environ.get(variable, "").strip().removeprefix("\ufeff").strip()
+    if not value:
+        raise Problem(f"{where}: the environment variable {variable} is not set")
+    if any(not 33 <= ord(character) <= 126 for character in value):
+        raise Problem(f"{where}: the value of {variable} holds blanks or characters that no key has")
+    return value
+
+
+def _check_address(where: str, address: str) -> None:
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise Problem(f"{where}.base_url: found {address!r}, expected an address such as http://127.0.0.1:9000")
+    if "@" in parts.netloc or parts.query:
+        raise Problem(f"{where}.base_url: holds a password or a query; keys belong into api_key_env or headers")
+
+
+def _unknown(found: str, known: Iterable[str]) -> str:
+    return f"found {found!r}; {_nearest(found, known)}"
+
+
+def _nearest(found: str, known: Iterable[str]) -> str:
+    known = list(known)
+    near = difflib.get_close_matches(found.lower(), known, n=1, cutoff=0.6)
+    return f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(sorted(known))}"
+
+
+def _explained(where: str, error: ValidationError) -> str:
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"] if not str(part).startswith(("list[", "dict[")))
+    message = str(first["msg"]).removeprefix("Value error, ")
+    if not field:
+        return f"{where}.{message}"
+    if first["type"] == "missing":
+        return f"{where}.{field}: missing"
+    return f"{where}.{field}: found {first.get('input')!r}; {message}"

@@ -1,0 +1,170 @@
+"""What a failed response means, for every provider: status + headers + body -> Fault with its Retry.
+
+Also used for an error object inside a response with status 200, whose own code then stands for the status.
+Shapes read: ``{"error": {message, type, code, status, param, details}}`` (OpenAI, Gemini, Anthropic, vLLM,
+OpenRouter), ``{"error": "text"}`` (Ollama), ``{"detail": ...}`` (FastAPI), ``{"message": ...}``, a list of one
+of these, and pages of HTML.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from gateway.adapters import reading
+from gateway.adapters.base import WireReply
+from gateway.adapters.waits import Clock, asked_wait, is_daily
+from gateway.errors import NO, TRANSIENT, Fault, FaultKind, Retry
+
+_CONTEXT = re.compile(
+    r"context.{0,12}(?:length|window|size)|maximum context|prompt is too long|input is too long|too many tokens"
+    r"|input token count.{0,60}exceed|exceeds? the (?:maximum|max).{0,30}tokens|reduce the length of the messages",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO_MODEL = re.compile(r"\bmodels?\b", re.IGNORECASE)
+_BAD_KEY = re.compile(
+    r"api[ _-]?key (?:not valid|expired|invalid)|(?:invalid|incorrect|no) api[ _-]?key", re.IGNORECASE
+)
+_NO_MONEY = re.compile(
+    r"insufficient[_ ](?:quota|balance|funds|credit)|credit balance is too low|billing", re.IGNORECASE
+)
+
+_STATUS_OF_NAME: dict[str, int] = {
+    "INVALID_ARGUMENT": 400,
+    "FAILED_PRECONDITION": 400,
+    "UNAUTHENTICATED": 401,
+    "PERMISSION_DENIED": 403,
+    "NOT_FOUND": 404,
+    "RESOURCE_EXHAUSTED": 429,
+    "CANCELLED": 499,
+    "INTERNAL": 500,
+    "UNKNOWN": 500,
+    "UNAVAILABLE": 503,
+    "DEADLINE_EXCEEDED": 504,
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "invalid_api_key": 401,
+    "billing_error": 402,
+    "insufficient_quota": 429,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "model_not_found": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "api_error": 500,
+    "server_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+_AGAIN_LATER = frozenset({408, 409, 425, 499})
+
+
+class Said(NamedTuple):
+    """What the error's body says, in one shape."""
+
+    message: str
+    names: tuple[str, ...] = ()
+    code: int | None = None
+    details: tuple[Any, ...] = ()
+
+
+def fault(reply: WireReply, now: Clock) -> Fault:
+    """The fault of a response whose status is not a success."""
+    said = _said(reply)
+    return _classified(reply.status, said, reply.headers, now, reply.status)
+
+
+def embedded_fault(error: object, reply: WireReply, now: Clock) -> Fault:
+    """The fault of an error object that came with a status of success; one with no known code is transient."""
+    said = _of_error(error)
+    status = said.code if said.code is not None and said.code >= 400 else _named_status(said)
+    return _classified(500 if status is None else status, said, reply.headers, now, reply.status)
+
+
+def _said(reply: WireReply) -> Said:
+    try:
+        body = reading.loads(reply.body)
+    except ValueError:
+        return Said(reading.shown(reply.body))
+    whole = reading.as_dict(body) or reading.first(body)
+    for name in ("error", "detail", "message", "errors"):
+        if whole.get(name):
+            return _of_error(whole[name])
+    return Said(reading.shown(reply.body))
+
+
+def _of_error(error: object) -> Said:
+    if isinstance(error, str):
+        return Said(reading.shown(error, reading.LONGEST_MESSAGE))
+    whole = reading.as_dict(error) or reading.first(error)
+    inner = reading.as_dict(whole.get("error"))
+    if inner and "message" not in whole:
+        return _of_error(inner)
+    message = next((whole[key] for key in ("message", "msg", "detail") if isinstance(whole.get(key), str)), None)
+    details = reading.as_list(whole.get("details"))
+    names = [whole.get(key) for key in ("status", "code", "type")]
+    names += [reading.as_dict(detail).get("reason") for detail in details]
+    code = next((number for number in map(_code, names) if number is not None), None)
+    text = reading.shown(message if message is not None else reading.dumps(error), reading.LONGEST_MESSAGE)
+    return Said(text, tuple(name for name in names if isinstance(name, str)), code, tuple(details))
+
+
+def _code(value: object) -> int | None:
+    if isinstance(value, str) and re.fullmatch(r"[1-5]\d\d", value, re.ASCII):
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 100 <= value < 600 else None
+
+
+def _named_status(said: Said) -> int | None:
+    return next((_STATUS_OF_NAME[name] for name in said.names if name in _STATUS_OF_NAME), None)
+
+
+def _classified(status: int, said: Said, headers: Mapping[str, str], now: Clock, http_status: int) -> Fault:
+    kind, retry = _kind_and_retry(status, said, headers, now)
+    wish = headers.get("x-should-retry", "").strip().lower()
+    if wish == "false":
+        retry = NO
+    elif wish == "true" and retry.again == "no" and kind != "auth":
+        retry = TRANSIENT
+    name = next((name for name in said.names if _code(name) is None), "")
+    where = f"HTTP {http_status}" if http_status == status else f"HTTP {http_status} with error {status}"
+    message = f"{where} {name}".rstrip() + (f": {said.message}" if said.message else "")
+    request_id = headers.get("x-request-id") or headers.get("request-id")
+    return Fault(kind, message, retry, status=http_status, request_id=request_id)
+
+
+def _kind_and_retry(status: int, said: Said, headers: Mapping[str, str], now: Clock) -> tuple[FaultKind, Retry]:
+    text = " ".join((said.message, *said.names))
+    if status in (429, 529):
+        return _limited(text, said, headers, now)
+    if status in (400, 404, 413, 422) and _CONTEXT.search(text):
+        return "context_length", NO
+    if status >= 500 and status not in (501, 505):
+        wait = asked_wait(headers, said.details, "", now)
+        return ("timeout" if status in (504, 524) else "server"), Retry("transient", wait)
+    if status in _AGAIN_LATER:
+        return ("timeout" if status == 408 else "server"), Retry(
+            "transient", asked_wait(headers, said.details, "", now)
+        )
+    if status in (401, 403, 407) or (status == 400 and ("API_KEY_INVALID" in text or _BAD_KEY.search(text))):
+        return "auth", NO
+    if status == 402 or (status == 400 and _NO_MONEY.search(text)):
+        return "quota", NO
+    if status == 404 and _NO_MODEL.search(text):
+        return "unknown_model", NO
+    return ("context_length" if status == 413 else "bad_request"), NO
+
+
+def _limited(text: str, said: Said, headers: Mapping[str, str], now: Clock) -> tuple[FaultKind, Retry]:
+    """A rate limit passes in seconds or minutes; a quota of the day or of money does not.
+
+    Gemini adds a RetryInfo of seconds even to a quota of the day, so there only a Retry-After header counts.
+    """
+    if _NO_MONEY.search(text):
+        return "quota", NO
+    if is_daily(text, said.details):
+        wait = asked_wait(headers, (), "", now)
+        return "quota", NO if wait is None else Retry("rate_limited", wait)
+    return "rate_limit", Retry("rate_limited", asked_wait(headers, said.details, said.message, now))

@@ -1,0 +1,263 @@
+"""Any tutor service that speaks JSON, described by templates: one request, or a declared sequence of them.
+
+What is in the environment (keys) goes into headers and addresses only when a request is made; what
+:meth:`HttpAdapter.compose` gives, and so the journal, holds the templates.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import uuid
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+from urllib.parse import parse_qsl, quote, urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from gateway.adapters import classify, reading, templates
+from gateway.adapters.base import Answer, EndpointSettings, Prompt, Tokens, Wire, WireReply
+from gateway.adapters.pieces import KNOWN_NAMES, pieces
+from gateway.adapters.waits import Clock
+from gateway.errors import TRANSIENT, Fault
+from runstore.problems import Problem
+
+UsageName = Literal["input", "output", "thinking", "cached"]
+
+
+class Step(BaseModel):
+    """One request of a sequence. ``save`` names parts of its answer for later steps; ``unless_empty`` names a
+    placeholder without which the step is left out."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    path: str
+    body: Any = Field(default_factory=dict[str, Any])
+    save: dict[str, str] = Field(default_factory=dict[str, str])
+    unless_empty: str | None = None
+
+
+class HttpSettings(EndpointSettings):
+    """Either ``url`` and ``body``, or ``base_url`` and ``steps``; ``reply`` is where the text is."""
+
+    url: str | None = None
+    headers: dict[str, str] = Field(default_factory=dict[str, str])
+    body: Any = None
+    steps: list[Step] = Field(default_factory=list[Step])
+    reply: str = "reply"
+    session: Literal["none", "replay"] = "none"
+    error: str = "error"
+    error_pattern: str | None = None
+    usage: dict[UsageName, str] = Field(default_factory=dict[UsageName, str])
+    roles: dict[Literal["student", "teacher", "system"], str] = Field(
+        default_factory=dict[Literal["student", "teacher", "system"], str]
+    )
+    message_keys: dict[Literal["role", "content"], str] = Field(
+        default_factory=dict[Literal["role", "content"], str]
+    )
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> HttpSettings:
+        if (self.url is None) == (not self.steps):
+            raise ValueError("url: give either url (with body) or steps (with base_url)")
+        if self.steps and self.base_url is None:
+            raise ValueError("base_url: missing; the paths of steps are added to it")
+        if self.steps and self.body is not None:
+            raise ValueError("body: each of the steps has its own")
+        for name in ("temperature", "top_p", "seed", "max_output_tokens"):
+            if getattr(self, name) is not None:
+                raise ValueError(f"{name}: this kind sends only its templates; write it into body")
+        return self
+
+
+class HttpAdapter:
+    """Requests made of templates. Several steps, a replayed session or a fresh id make what is composed a plan
+    (``{"steps","headers","values"}``); else it is ``{"path","headers","body"}`` with the body that is sent."""
+
+    Settings: ClassVar[type[EndpointSettings]] = HttpSettings
+
+    def __init__(
+        self, settings: HttpSettings, *, environ: Mapping[str, str] = os.environ, now: Clock = time.time
+    ) -> None:
+        self.settings = settings
+        self._environ, self._now = environ, now
+        self._steps = settings.steps or [
+            Step(path=settings.url or "", body={} if settings.body is None else settings.body)
+        ]
+        self._check_templates()
+        self._reply = templates.parse_path(settings.reply, "reply")
+        self._error = templates.parse_path(settings.error, "error")
+        self._saves = [{n: templates.parse_path(p, f"save.{n}") for n, p in s.save.items()} for s in self._steps]
+        self._usage = {name: templates.parse_path(path, f"usage.{name}") for name, path in settings.usage.items()}
+        self._pattern = re.compile(settings.error_pattern) if settings.error_pattern else None
+        self._used = self._names()
+        self._is_plain = (
+            len(self._steps) == 1
+            and settings.session == "none"
+            and "attempt_id" not in self._used
+            and not templates.names(self._steps[0].path)
+        )
+        about = {"path": self._steps[0].path, "headers": settings.headers}
+        self._head = reading.dumps(about)[:-1] + b',"body":'
+        self._plan = {"steps": [[step.path, step.body] for step in self._steps], "headers": settings.headers}
+
+    def _names(self) -> set[str]:
+        found: set[str] = set()
+        for step in self._steps:
+            found |= templates.names([step.path, step.body])
+            if step.unless_empty is not None:
+                found.add(step.unless_empty)
+        replayed = {"last_student", "messages", "history"}
+        return found | replayed if self.settings.session == "replay" else found
+
+    def _check_templates(self) -> None:
+        known = KNOWN_NAMES | {name for step in self._steps for name in step.save}
+        for step in self._steps:
+            if templates.variables(step.body):
+                raise Problem("body: ${...} would put a secret into the record; keys belong into headers")
+        unknown = sorted(self._names() - known)
+        if unknown:
+            raise Problem(f"body: found {{{unknown[0]}}}, expected one of {', '.join(sorted(known))}")
+        if templates.names(self.settings.headers):
+            raise Problem("headers: only ${VARIABLE} is filled in here")
+        if self.settings.error_pattern:
+            try:
+                re.compile(self.settings.error_pattern)
+            except re.error as error:
+                raise Problem(f"error_pattern: found {self.settings.error_pattern!r}: {error}") from None
+
+    @property
+    def address(self) -> str:
+        """``base_url`` if given, else scheme and host of ``url``. Raises Problem where a variable is not set."""
+        base = self.settings.base_url
+        if base:
+            return (base if isinstance(base, str) else base[0]).rstrip("/")
+        parts = urlsplit(self._expanded(self.settings.url or ""))
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise Problem(
+                f"url: found {self.settings.url!r}, expected an address such as http://127.0.0.1:8000/reply"
+            )
+        if "@" in parts.netloc:
+            raise Problem("url: holds a user name or password; put them into headers")
+        return f"{parts.scheme}://{parts.netloc}"
+
+    def _expanded(self, url: str) -> str:
+        return templates.expand(url, self._environ, "url", quoted=True) if "${" in url else url
+
+    def _path(self, template: str) -> str:
+        """What is added to the base address: of a whole address, all after the host."""
+        url = self._expanded(template)
+        if "://" not in url:
+            return url if url.startswith("/") else f"/{url}"
+        parts = urlsplit(url)
+        return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        """Raises Problem naming a variable that is not set."""
+        known = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+        for name, value in self.settings.headers.items():
+            known[name] = templates.expand(value, self._environ, f"headers.{name}")
+        return known
+
+    def secrets(self) -> list[str]:
+        """Values out of the environment that must not appear anywhere: in headers, and in the address's query."""
+        in_headers = templates.variables(list(self.settings.headers.values()))
+        found = [self._environ.get(variable, "").strip() for variable in in_headers]
+        for variable in templates.variables([step.path for step in self._steps]):
+            value = self._environ.get(variable, "").strip()
+            inside = [part for _, part in parse_qsl(urlsplit(value).query)] if "://" in value else [value]
+            found += [form for part in inside for form in (part, quote(part, safe="/:"))]
+        return list(dict.fromkeys(secret for secret in found if secret))
+
+    def compose(self, prompt: Prompt) -> bytes:
+        values = pieces(prompt, self._used, self.settings)
+        if self._is_plain:
+            return self._head + reading.dumps(templates.fill(self._steps[0].body, values)) + b"}"
+        return reading.dumps({**self._plan, "values": values})
+
+    async def send(self, sent: bytes, wire: Wire) -> Answer:
+        if self._is_plain:
+            body = sent[len(self._head) : -1]
+            return self._answer(await self._post(wire, self._path(self._steps[0].path), body))
+        values: dict[str, Any] = reading.loads(sent)["values"]
+        values["attempt_id"] = uuid.uuid4().hex
+        for step, saves in zip(self._steps[:-1], self._saves[:-1], strict=True):
+            await self._take(step, saves, values, wire)
+        last, saves = self._steps[-1], self._saves[-1]
+        if self.settings.session == "replay":
+            for before in _turns(values, self._role("student"), *self._keys()):
+                self._answer(await self._take(last, saves, values | before, wire))
+        return self._answer(await self._take(last, saves, values, wire))
+
+    def _role(self, role: Literal["student", "teacher"]) -> str:
+        return self.settings.roles.get(role, "user" if role == "student" else "assistant")
+
+    def _keys(self) -> tuple[str, str]:
+        keys = self.settings.message_keys
+        return keys.get("role", "role"), keys.get("content", "content")
+
+    async def _take(
+        self, step: Step, saves: Mapping[str, templates.Path], values: dict[str, Any], wire: Wire
+    ) -> WireReply:
+        if step.unless_empty is not None and not values.get(step.unless_empty):
+            return WireReply(204, {}, b"null")
+        path = templates.fill_path(self._path(step.path), values)
+        reply = await self._post(wire, path, reading.dumps(templates.fill(step.body, values)))
+        if saves:
+            answer = reading.load_any(reply)
+            for name, where in saves.items():
+                found = templates.walk(answer, where)
+                if found is templates.MISSING or found is None:
+                    raise self._absent(step.save[name], answer, reply)
+                values[name] = found
+        return reply
+
+    async def _post(self, wire: Wire, path: str, body: bytes) -> WireReply:
+        reply = await wire.post(path, body)
+        if not 200 <= reply.status < 300:
+            raise classify.fault(reply, self._now)
+        return reply
+
+    def _answer(self, reply: WireReply) -> Answer:
+        data = reading.load_any(reply)
+        value = templates.walk(data, self._reply)
+        error = templates.walk(data, self._error)
+        if error is not templates.MISSING and error and error != value:
+            raise classify.embedded_fault(error, reply, self._now)
+        if value is templates.MISSING:
+            raise self._absent(self.settings.reply, data, reply)
+        text = reading.joined(value)
+        found = self._pattern.search(text) if self._pattern else None
+        if found is not None:
+            said = reading.shown(text[found.start() :], reading.LONGEST_MESSAGE)
+            raise Fault(
+                "server", f"the service failed: {said}", TRANSIENT, status=reply.status, text=text[: found.start()]
+            )
+        counts = {name: reading.count(templates.walk(data, path)) for name, path in self._usage.items()}
+        return reading.settle(text, Tokens(**counts), request_id=reply.headers.get("x-request-id"))
+
+    def _absent(self, path: str, data: Any, reply: WireReply) -> Fault:
+        error = templates.walk(data, self._error)
+        if error is not templates.MISSING and error:
+            return classify.embedded_fault(error, reply, self._now)
+        seen = (
+            f"an object with {', '.join(sorted(reading.as_dict(data))[:8])}"
+            if reading.as_dict(data)
+            else reading.shown(reply.body)
+        )
+        return Fault("malformed", f"nothing at {path} in the answer; found {seen}", TRANSIENT, status=reply.status)
+
+
+def _turns(values: Mapping[str, Any], student: str, role_key: str, content_key: str) -> list[dict[str, Any]]:
+    """What the placeholders were at each student utterance before the last one."""
+    messages: list[dict[str, str]] = values["messages"]
+    places = [place for place, message in enumerate(messages) if message[role_key] == student]
+    return [
+        {
+            "last_student": messages[place][content_key],
+            "messages": messages[: place + 1],
+            "history": messages[:place],
+        }
+        for place in places[:-1]
+    ]

@@ -1,0 +1,141 @@
+"""Any chat-completions server: OpenAI, vLLM, Ollama, llama.cpp, OpenRouter, Mistral, DeepSeek."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from gateway.adapters import classify, reading
+from gateway.adapters.base import Answer, EndpointSettings, Prompt, Schema, Tokens, Wire, WireReply
+from gateway.adapters.vendor import Vendor, VendorSettings, given, messages_json
+from gateway.adapters.waits import Clock
+from gateway.errors import NO, TRANSIENT, Fault
+
+_PATH = "/chat/completions"
+_PUBLIC = "https://api.openai.com/v1"
+_BROKEN_OFF = frozenset({"error", "abort", "insufficient_system_resource"})
+
+
+class OpenAISettings(VendorSettings):
+    """``max_tokens_field`` and ``json_format`` follow what the server understands; see docs/endpoints.md."""
+
+    max_tokens_field: Literal["max_completion_tokens", "max_tokens"] | None = None
+    json_format: Literal["json_schema", "json_object", "none"] = "json_schema"
+    strict_schema: bool = True
+    extra_body: dict[str, Any] = Field(default_factory=dict[str, Any])
+    extra_headers: dict[str, str] = Field(default_factory=dict[str, str])
+
+
+class OpenAIAdapter(Vendor):
+    """Bodies of ``POST /chat/completions``; the model and all settings are in the body."""
+
+    Settings: ClassVar[type[EndpointSettings]] = OpenAISettings
+
+    def __init__(self, settings: OpenAISettings, *, now: Clock = time.time) -> None:
+        super().__init__(settings, _PUBLIC, now)
+        self._head = reading.dumps({"model": settings.model})[:-1] + b',"messages":'
+        self._extra = self._static()
+        self._tail = _members(self._extra) + b"}"
+
+    def _static(self) -> dict[str, Any]:
+        settings = self.settings
+        named = settings.max_tokens_field or (
+            "max_completion_tokens" if _is_openai(self._address) else "max_tokens"
+        )
+        sampling = given(temperature=settings.temperature, top_p=settings.top_p, seed=settings.seed)
+        return sampling | given(**{named: settings.max_output_tokens}) | settings.extra_body
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        known = {"Content-Type": "application/json", **self.settings.extra_headers}
+        return known | {"Authorization": f"Bearer {key}"} if key else known
+
+    def compose(self, prompt: Prompt) -> bytes:
+        messages = messages_json(prompt.messages)
+        if prompt.schema is None or self.settings.json_format == "none":
+            return self._head + messages + self._tail
+        form = self._response_format(prompt.schema)
+        return self._head + messages + _members(self._extra | {"response_format": form}) + b"}"
+
+    def _response_format(self, schema: Schema) -> dict[str, Any]:
+        if self.settings.json_format == "json_object":
+            return {"type": "json_object"}
+        form = {"name": schema.name, "schema": schema.schema, "strict": self.settings.strict_schema}
+        return {"type": "json_schema", "json_schema": form}
+
+    async def send(self, sent: bytes, wire: Wire) -> Answer:
+        reply = await wire.post(_PATH, sent)
+        if reply.status != 200:
+            raise classify.fault(reply, self._now)
+        body = reading.load(reply)
+        choices = body.get("choices")
+        if not choices:
+            raise self._without_choices(body, reply)
+        choice = reading.first(choices)
+        return self._answer(choice, body, reply)
+
+    def _without_choices(self, body: Mapping[str, Any], reply: WireReply) -> Fault:
+        if body.get("error"):
+            return classify.embedded_fault(body["error"], reply, self._now)
+        if "choices" in body:
+            return Fault("empty", "the reply has no choices", TRANSIENT, usage=_usage(body))
+        fault = classify.embedded_fault(body, reply, self._now)
+        if body.get("object") == "error":
+            return fault
+        return Fault("malformed", f"the reply has no choices: {reading.shown(reply.body)}", TRANSIENT, status=200)
+
+    def _answer(self, choice: dict[str, Any], body: dict[str, Any], reply: WireReply) -> Answer:
+        finish = choice.get("finish_reason")
+        error = choice.get("error") or body.get("error")
+        if error:
+            raise classify.embedded_fault(error, reply, self._now)
+        message = reading.as_dict(choice.get("message"))
+        text = reading.joined(message.get("content"))
+        usage = _usage(body)
+        request_id = reply.headers.get("x-request-id") or body.get("id")
+        if finish == "content_filter":
+            raise Fault("blocked", "blocked: finish reason content_filter", NO, text=text, usage=usage)
+        refusal = message.get("refusal")
+        if refusal and not text:
+            raise Fault("refused", f"refused: {reading.shown(str(refusal))}", NO, usage=usage)
+        if finish in _BROKEN_OFF:
+            raise Fault(
+                "server", f"the server broke off: finish reason {finish}", TRANSIENT, text=text, usage=usage
+            )
+        return reading.settle(
+            text,
+            usage,
+            model=body.get("model"),
+            request_id=request_id,
+            cut="length" if finish == "length" else None,
+            limit=self.settings.max_output_tokens,
+            accept_truncated=self.settings.accept_truncated,
+        )
+
+
+def _usage(body: Mapping[str, Any]) -> Tokens:
+    """``completion_tokens`` holds the reasoning; here thinking is counted apart from output."""
+    usage = reading.as_dict(body.get("usage"))
+    output = reading.count(usage.get("completion_tokens"))
+    details = usage.get("completion_tokens_details")
+    thinking = reading.count(reading.as_dict(details).get("reasoning_tokens")) if details else None
+    cached = usage.get("prompt_tokens_details")
+    return Tokens(
+        reading.count(usage.get("prompt_tokens")),
+        output if output is None or thinking is None else max(0, output - thinking),
+        thinking,
+        reading.count(reading.as_dict(cached).get("cached_tokens")) if cached else None,
+    )
+
+
+def _members(values: Mapping[str, Any]) -> bytes:
+    """``,"a":1,"b":2``: what follows the members before, inside the same object."""
+    return b"," + reading.dumps(values)[1:-1] if values else b""
+
+
+def _is_openai(address: str) -> bool:
+    host = urlsplit(address).hostname or ""
+    return host.endswith((".openai.com", ".openai.azure.com"))

@@ -1,0 +1,159 @@
+"""Reading what a provider sent: one reader of bodies, contents and endings for every adapter.
+
+Nothing of a reply is deleted here. Parts that the provider itself marks as thinking are no part of the text;
+text that only looks like leaked thinking stays, with a warning on the answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, cast
+
+import orjson
+
+from gateway.adapters.base import Answer, Tokens, WireReply
+from gateway.errors import NO, TRANSIENT, Fault
+from runstore import publish
+
+LEAKED_REASONING = "possible leaked reasoning"
+LONGEST_MESSAGE = 400
+
+_LEAK_HINTS = ("HOUGHT", "hought", "THINKING", "think>", "thinking>")
+_LEAK = re.compile(r"^\s*(?:THOUGHTS?|Thoughts?|THINKING)\s*:|</?think(?:ing)?>", re.MULTILINE)
+_TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+
+
+def dumps(value: object) -> bytes:
+    """JSON bytes in the order of insertion; lone surrogates become U+FFFD."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return publish.to_json(value)
+
+
+def loads(data: bytes) -> Any:
+    """Any JSON. Escaped lone surrogates, which the fast parser refuses, become U+FFFD. Raises ValueError."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as refused:
+        try:
+            return orjson.loads(publish.to_json(json.loads(data)))
+        except (ValueError, TypeError, RecursionError):
+            raise ValueError(str(refused)) from None
+
+
+def load_any(reply: WireReply) -> Any:
+    """The JSON of a successful response, whatever its content type says. Raises Fault ``malformed``."""
+    try:
+        return loads(reply.body)
+    except ValueError:
+        raise _malformed(reply) from None
+
+
+def load(reply: WireReply) -> dict[str, Any]:
+    """The same where it must be an object. Raises Fault ``malformed`` (transient)."""
+    data = load_any(reply)
+    if type(data) is dict:
+        return cast("dict[str, Any]", data)
+    raise Fault("malformed", f"expected a JSON object, got {shown(reply.body)}", TRANSIENT, status=reply.status)
+
+
+def _malformed(reply: WireReply) -> Fault:
+    kind = reply.headers.get("content-type", "no content type")
+    what = shown(reply.body) or "an empty body"
+    return Fault("malformed", f"the response ({kind}) is not JSON: {what}", TRANSIENT, status=reply.status)
+
+
+def shown(data: bytes | str, limit: int = 160) -> str:
+    """The beginning of a body on one line, without its HTML tags."""
+    text = data[: limit * 20].decode("utf-8", "replace") if isinstance(data, bytes) else data
+    if "<" in text:
+        text = _TAG.sub(" ", text)
+    text = publish.clean_unicode(" ".join(text.split()))
+    return text if len(text) <= limit else f"{text[:limit]}…"
+
+
+def as_dict(value: object) -> dict[str, Any]:
+    """The value if it is a JSON object, else an empty one."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[Any]:
+    """The value if it is a JSON array, else an empty one."""
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def first(value: object) -> dict[str, Any]:
+    """The object that a JSON array begins with, else an empty one."""
+    items = as_list(value)
+    return as_dict(items[0]) if items else {}
+
+
+def count(value: object) -> int | None:
+    """A count of tokens, or None where there is none that makes sense."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0 or value == float("inf"):
+        return None
+    return int(value)
+
+
+def joined(content: object) -> str:
+    """The text of a message's content: a string, nothing, or a list of chunks of which only text counts.
+
+    Raises Fault ``malformed`` (transient) for anything else.
+    """
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    if isinstance(content, list):
+        return "".join(_chunk(chunk) for chunk in cast("list[Any]", content))
+    raise Fault("malformed", f"expected text as content, got {type(content).__name__}", TRANSIENT)
+
+
+def _chunk(chunk: object) -> str:
+    if isinstance(chunk, str):
+        return chunk
+    part = as_dict(chunk)
+    text = part.get("text")
+    if part.get("type", "text") in ("text", "output_text") and isinstance(text, str) and not part.get("thought"):
+        return text
+    return ""
+
+
+def leaks(text: str) -> tuple[str, ...]:
+    """A warning if the text looks as if the model's private reasoning were in it."""
+    for hint in _LEAK_HINTS:
+        if hint in text:
+            return (LEAKED_REASONING,) if _LEAK.search(text) else ()
+    return ()
+
+
+def settle(
+    text: str,
+    usage: Tokens,
+    *,
+    model: str | None = None,
+    request_id: str | None = None,
+    cut: str | None = None,
+    limit: int | None = None,
+    accept_truncated: bool = False,
+    warnings: tuple[str, ...] = (),
+) -> Answer:
+    """The answer, or the Fault that stands for it.
+
+    ``cut`` is the provider's word for "stopped at the token limit", given only where that is what happened.
+    A cut reply is ``truncated`` and carries its text, unless the endpoint accepts such replies and there is
+    text. A reply without visible text is ``empty`` (transient).
+    """
+    has_text = bool(text) and not text.isspace()
+    if cut is not None and not (accept_truncated and has_text):
+        said = "with its text unfinished" if has_text else "before any text"
+        thought = f", {usage.thinking} thought tokens" if usage.thinking is not None else ""
+        bound = f"a limit of {limit} output tokens" if limit is not None else "the provider's own output limit"
+        message = f"truncated {said}: finish reason {cut}{thought}, {bound}"
+        raise Fault("truncated", message, NO, text=text if has_text else "", usage=usage, request_id=request_id)
+    if not has_text:
+        raise Fault("empty", "the reply has no text", TRANSIENT, usage=usage, request_id=request_id)
+    finish = "stop" if cut is None else "length"
+    return Answer(text, finish, usage, model, request_id, warnings + leaks(text))

@@ -1,0 +1,182 @@
+"""Replies read from a file, in order or by rule: the stand-in for a model in tests and dry runs.
+
+A file holds one JSON object a line: ``reply`` (the text) or ``error`` (``kind``, ``message``, ``again``,
+``wait_s``, and ``times``: only on the first attempts of a request), and optionally ``role``, ``match`` (in the
+last message), ``contains`` (in any message), ``finish`` and ``usage``. An entry with ``role``, ``match`` or
+``contains`` is a rule; the first one that fits answers. Other entries are the replies to everything else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal, cast, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from gateway.adapters import reading
+from gateway.adapters.base import Answer, EndpointSettings, Prompt, Tokens, Wire
+from gateway.errors import NO, Fault, FaultKind, Retry
+from runstore import publish
+from runstore.ids import digest
+from runstore.problems import Problem
+
+Order = Literal["sequence", "hash"]
+Reader = Callable[[dict[str, Any]], "str | Answer | Fault"]
+
+
+class ScriptedError(BaseModel):
+    """The fault to raise, on every attempt or only on the first ``times`` of each request."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: str
+    message: str = "scripted failure"
+    again: Literal["no", "transient", "rate_limited"] = "no"
+    wait_s: float | None = None
+    times: int | None = None
+
+    @model_validator(mode="after")
+    def _known(self) -> ScriptedError:
+        if self.kind not in get_args(FaultKind):
+            raise ValueError(f"expected one of {', '.join(get_args(FaultKind))}")
+        return self
+
+
+class ScriptedReply(BaseModel):
+    """One line of the file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    reply: str | None = None
+    error: ScriptedError | None = None
+    role: Literal["student", "teacher", "judge", "score"] | None = None
+    match: str | None = None
+    contains: str | None = None
+    finish: Literal["stop", "length"] = "stop"
+    usage: dict[Literal["input", "output", "thinking", "cached"], int] = Field(
+        default_factory=dict[Literal["input", "output", "thinking", "cached"], int]
+    )
+
+    @model_validator(mode="after")
+    def _says_something(self) -> ScriptedReply:
+        if self.reply is None and self.error is None:
+            raise ValueError("reply: missing (a text), and no error either")
+        return self
+
+    @property
+    def is_rule(self) -> bool:
+        return not (self.role is None and self.match is None and self.contains is None)
+
+    def fits(self, request: Mapping[str, Any]) -> bool:
+        contents = [str(message["content"]) for message in request["messages"]]
+        return (
+            (self.role is None or self.role == request["role"])
+            and (self.match is None or (bool(contents) and self.match in contents[-1]))
+            and (self.contains is None or any(self.contains in content for content in contents))
+        )
+
+
+class ScriptedSettings(EndpointSettings):
+    """``order``: ``sequence`` gives the replies one after another as calls come (from the start again at the
+    end); ``hash`` lets the request itself choose, whatever the order of calls. Left out, it is ``hash`` in a
+    file with rules and ``sequence`` in a file without."""
+
+    replies: str | None = None
+    order: Order | None = None
+
+
+class ScriptedAdapter:
+    """Also made in code: ``ScriptedAdapter.of(["one", "two"])`` or with a function of the request."""
+
+    Settings: ClassVar[type[EndpointSettings]] = ScriptedSettings
+
+    def __init__(
+        self,
+        settings: ScriptedSettings,
+        *,
+        entries: Sequence[ScriptedReply] | None = None,
+        reader: Reader | None = None,
+    ) -> None:
+        self.settings = settings
+        self._reader = reader
+        if entries is None and reader is None:
+            if settings.replies is None:
+                raise Problem("replies: missing, expected a JSON-lines file")
+            entries = publish.read_records(Path(settings.replies), ScriptedReply)
+        known = list(entries or ())
+        if not known and reader is None:
+            raise Problem(f"replies: found no reply in {settings.replies}, expected at least one")
+        self._rules = [entry for entry in known if entry.is_rule]
+        self._others = [entry for entry in known if not entry.is_rule]
+        self.order: Order = settings.order or ("hash" if self._rules else "sequence")
+        self._next = 0
+        self._attempts: Counter[bytes] = Counter()
+        given = {
+            name: getattr(settings, name)
+            for name in ("model", "temperature", "top_p", "seed", "max_output_tokens")
+        }
+        self._sampling = {name: value for name, value in given.items() if value is not None}
+
+    @classmethod
+    def of(
+        cls,
+        replies: Sequence[str | Mapping[str, Any]] | Reader,
+        *,
+        order: Order | None = None,
+        settings: ScriptedSettings | None = None,
+    ) -> ScriptedAdapter:
+        """From texts, from entries as in a file, or from a function of ``{"role", "messages", ...}``."""
+        settings = (settings or ScriptedSettings(kind="scripted")).model_copy(update={"order": order})
+        if callable(replies):
+            return cls(settings, reader=replies)
+        entries = [
+            ScriptedReply(reply=entry) if isinstance(entry, str) else ScriptedReply.model_validate(entry)
+            for entry in replies
+        ]
+        return cls(settings, entries=entries)
+
+    @property
+    def address(self) -> str:
+        return f"scripted:{self.settings.replies or 'in code'}"
+
+    def headers(self, key: str | None) -> dict[str, str]:  # noqa: ARG002
+        return {}
+
+    def compose(self, prompt: Prompt) -> bytes:
+        messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
+        schema = {"schema": prompt.schema.schema} if prompt.schema is not None else {}
+        return reading.dumps({"role": prompt.role, "messages": messages, **self._sampling, **schema})
+
+    async def send(self, sent: bytes, wire: Wire) -> Answer:  # noqa: ARG002
+        request = cast("dict[str, Any]", reading.loads(sent))
+        self._attempts[sent] += 1
+        if self._reader is not None:
+            said = self._reader(request)
+            if isinstance(said, Fault):
+                raise said
+            return Answer(said) if isinstance(said, str) else said
+        return self._read(self._chosen(request, sent), self._attempts[sent])
+
+    def _chosen(self, request: Mapping[str, Any], sent: bytes) -> ScriptedReply:
+        for rule in self._rules:
+            if rule.fits(request):
+                return rule
+        if not self._others:
+            raise Fault("bad_request", f"no scripted reply fits this {request['role']} request", NO)
+        if self.order == "hash":
+            return self._others[int(digest(sent.hex()), 16) % len(self._others)]
+        self._next += 1
+        return self._others[(self._next - 1) % len(self._others)]
+
+    def _read(self, entry: ScriptedReply, attempt: int) -> Answer:
+        text, usage = entry.reply or "", Tokens(**entry.usage)
+        error = entry.error
+        if error is not None and (error.times is None or attempt <= error.times or entry.reply is None):
+            kind = cast("FaultKind", error.kind)
+            raise Fault(kind, error.message, Retry(error.again, error.wait_s), text=text, usage=usage)
+        if entry.finish == "length" and not self.settings.accept_truncated:
+            limit = self.settings.max_output_tokens
+            reading.settle(text, usage, cut="length", limit=limit)
+        return Answer(text, entry.finish, usage, self.settings.model, None, reading.leaks(text))
