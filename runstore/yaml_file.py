@@ -91,7 +91,7 @@ def read_yaml(path: Path, *, plain_scalars: bool = True) -> YamlFile:
         raise InputProblem(path, "YAML", found=found, line=mark.line + 1 if mark else None) from error
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise InputProblem(path, "YAML", found=f"character {error.character!r}", line=line) from error
+        raise InputProblem(path, "YAML", found=f"character number {error.character}", line=line) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputProblem(path, "YAML", found=str(error).splitlines()[0]) from error
     return YamlFile(path, data, lines)

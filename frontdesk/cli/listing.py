@@ -1,0 +1,65 @@
+"""Records as a table for people, as JSON lines for programs, or as a file for either."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from runstore import publish
+from runstore.problems import Problem
+from runstore.publish import Cell
+
+_PIPED_WIDTH = 120
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """Text that cannot move the cursor, colour the screen or turn the reading direction."""
+    return _CONTROL.sub("\ufffd", text)
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def print_json_lines(records: Sequence[BaseModel]) -> None:
+    """One JSON object a line on stdout, UTF-8 whatever the terminal's encoding."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(b"".join(publish.to_json(record) + b"\n" for record in records))
+    sys.stdout.buffer.flush()
+
+
+def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table on stdout; cells are shown as they are, never read as markup. The first column is never cut."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_PIPED_WIDTH)
+    table = Table(title=Text(visible(title)), title_justify="left", show_lines=False)
+    for at, name in enumerate(header):
+        table.add_column(Text(visible(name)), no_wrap=at == 0, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(visible(cell)) for cell in row))
+    console.print(table)
+
+
+def write_file(
+    path: Path, records: Sequence[BaseModel], header: Sequence[str], rows: Sequence[Sequence[Cell]]
+) -> None:
+    """Records as JSON lines or rows as CSV, by the file's ending; says so on stderr."""
+    if path.suffix == ".jsonl":
+        publish.write_jsonl(path, records)
+    elif path.suffix == ".csv":
+        publish.write_csv(path, header, rows)
+    else:
+        raise Problem(
+            f"--output {path}: expected a name that ends in .jsonl or .csv, found {path.suffix or 'neither'!r}"
+        )
+    print(f"{len(records)} written to {path}", file=sys.stderr)

@@ -1,0 +1,51 @@
+"""``tutor-arena personas``: the simulated students, listed or exported."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from frontdesk.cli.listing import counted, print_json_lines, print_table, write_file
+from personas import factors_file, generate
+from runstore.problems import Problem
+from runstore.records import Persona
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("ids", nargs="*", metavar="ID", help="only these personas, with their whole text")
+    parser.add_argument(
+        "--language", choices=("en", "ko"), default="en", help="language of the texts (default: en)"
+    )
+    parser.add_argument("--factors", type=Path, metavar="FILE", help="a factor file of your own (YAML)")
+    parser.add_argument(
+        "--design", choices=("full", "balanced"), default="full", help="every combination, or a balanced fraction"
+    )
+    parser.add_argument("--size", type=int, metavar="N", help="how many personas a balanced design has")
+    parser.add_argument("--seed", type=int, default=0, help="which balanced fraction (default: 0)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write to a .jsonl or .csv file")
+
+
+def run(args: argparse.Namespace) -> int:
+    factors = factors_file.load(args.factors, args.language)
+    people = _chosen(generate(factors, args.language, args.design, args.size, args.seed), args.ids)
+    names = [factor.id for factor in factors.factors]
+    if args.output:
+        header = ["id", *names, "language", "text"]
+        rows = [[each.id, *(each.levels[name] for name in names), each.language, each.text] for each in people]
+        write_file(args.output, people, header, rows)
+    if args.json:
+        print_json_lines(people)
+    elif not args.output:
+        header = ["id", *([factor.name for factor in factors.factors] if not args.ids else ["text"])]
+        shown = [[each.id, *([each.text] if args.ids else each.levels.values())] for each in people]
+        print_table(counted(len(people), "persona"), header, shown)
+    return 0
+
+
+def _chosen(people: list[Persona], ids: list[str]) -> list[Persona]:
+    known = {each.id: each for each in people}
+    for name in ids:
+        if name not in known:
+            raise Problem(f"no persona {name!r}; `tutor-arena personas` lists the {len(people)} there are")
+    return [known[name] for name in ids] if ids else people

@@ -1,0 +1,57 @@
+"""``tutor-arena questions``: the bank of seed questions, or a file of one's own, listed or exported."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from frontdesk.cli.listing import counted, print_json_lines, print_table, write_file
+from runstore.problems import Problem
+from runstore.records import SeedQuestion
+from seed_questions import load
+
+_HEADER = ("id", "subject", "difficulty", "tags", "language", "text")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--input",
+        type=Path,
+        metavar="FILE",
+        help="your own questions: .yaml, .jsonl, .csv, .txt, or a folder of them",
+    )
+    parser.add_argument(
+        "--language", choices=("en", "ko"), default="en", help="language of the texts (default: en)"
+    )
+    parser.add_argument("--subject", action="append", metavar="NAME", help="only this subject (may be repeated)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write to a .jsonl or .csv file")
+
+
+def run(args: argparse.Namespace) -> int:
+    questions = _chosen(load(args.input, args.language), args.subject or [])
+    if args.output:
+        rows = [
+            [each.id, each.subject, each.difficulty, ";".join(each.tags), each.language, each.text]
+            for each in questions
+        ]
+        write_file(args.output, questions, _HEADER, rows)
+    if args.json:
+        print_json_lines(questions)
+    elif not args.output:
+        subjects = len({each.subject for each in questions})
+        shown = [[each.id, each.subject, each.difficulty, each.text] for each in questions]
+        print_table(
+            f"{counted(len(questions), 'question')}, {counted(subjects, 'subject')}",
+            ("id", "subject", "difficulty", "text"),
+            shown,
+        )
+    return 0
+
+
+def _chosen(questions: list[SeedQuestion], subjects: list[str]) -> list[SeedQuestion]:
+    known = sorted({each.subject for each in questions})
+    for name in subjects:
+        if name not in known:
+            raise Problem(f"no subject {name!r}; there are {', '.join(known)}")
+    return [each for each in questions if not subjects or each.subject in subjects]
