@@ -1,0 +1,74 @@
+"""Pearson, Spearman and Kendall with intervals through Fisher's z.
+
+Correlation is not agreement: a rater who is always 6 too high correlates perfectly (see bland_altman).
+"""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from arena.agreement.result import FloatArray, Statistic, missing, paired, settle
+
+
+def pearson(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Statistic:
+    """Pearson's r; interval: Fisher's z with standard error 1 / sqrt(n - 3)."""
+    return _correlation("pearson", "Pearson's r", x, y, level)
+
+
+def spearman(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Statistic:
+    """Spearman's rho; interval: Fisher's z with sqrt((1 + rho^2 / 2) / (n - 3)) (Bonett & Wright 2000)."""
+    return _correlation("spearman", "Spearman's rho", x, y, level)
+
+
+def kendall(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Statistic:
+    """Kendall's tau-b; interval: Fisher's z with sqrt(.437 / (n - 4)) (Fieller, Hartley & Pearson 1957)."""
+    return _correlation("kendall", "Kendall's tau-b", x, y, level)
+
+
+def _correlation(key: str, name: str, x: ArrayLike, y: ArrayLike, level: float) -> Statistic:
+    first, second, n = paired(x, y)
+    first, second = settle(first), settle(second)
+    used = len(first)
+    if used < 3:
+        return missing(key, name, f"{used} pairs; at least 3 are needed", used, n, unit="pairs")
+    for which, values in (("first", first), ("second", second)):
+        if float(values.max()) == float(values.min()):
+            return missing(
+                key, name, f"no variance: the {which} rater gives one value throughout", used, n, unit="pairs"
+            )
+    value = _coefficient(key, first, second)
+    interval, method = _interval(key, value, used, level)
+    return Statistic(
+        key, name, value, used, n, unit="pairs",
+        interval=interval, level=level if interval else None, interval_method=method,
+    )  # fmt: skip
+
+
+def _coefficient(key: str, x: FloatArray, y: FloatArray) -> float:
+    if key == "kendall":
+        found = float(stats.kendalltau(x, y).statistic)
+    else:
+        if key == "spearman":
+            x, y = stats.rankdata(x), stats.rankdata(y)
+        x, y = x - x.mean(), y - y.mean()
+        found = float(x @ y) / math.sqrt(float(x @ x) * float(y @ y))
+    return min(max(found, -1.0), 1.0)
+
+
+def _interval(key: str, value: float, n: int, level: float) -> tuple[tuple[float, float] | None, str]:
+    if abs(value) > 1 - 1e-12:
+        return None, "no interval: the relation is perfect in these pairs"
+    fewest = 5 if key == "kendall" else 4
+    if n < fewest:
+        return None, f"no interval: fewer than {fewest} pairs"
+    errors = {
+        "pearson": 1 / math.sqrt(n - 3),
+        "spearman": math.sqrt((1 + value**2 / 2) / (n - 3)),
+        "kendall": math.sqrt(0.437 / max(n - 4, 1)),
+    }
+    half = float(stats.norm.ppf((1 + level) / 2)) * errors[key]
+    centre = math.atanh(value)
+    return (math.tanh(centre - half), math.tanh(centre + half)), "Fisher's z"

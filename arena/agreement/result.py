@@ -1,0 +1,146 @@
+"""What every statistic of this package returns: the figure with its full name, or the reason why there is none.
+
+A figure that could not be computed is ``None`` with a reason, never NaN and never a number that stands in for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+
+SIGNIFICANT_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One figure. ``interval`` is (lower, upper) at confidence ``level``; ``n_used`` of ``n`` counts ``unit``.
+
+    ``reason`` says why ``value`` is None. ``interval_method`` names how the interval was made, or says why there
+    is none although there is a value.
+    """
+
+    key: str
+    name: str
+    value: float | None
+    n_used: int
+    n: int
+    unit: str = "items"
+    interval: tuple[float, float] | None = None
+    level: float | None = None
+    interval_method: str | None = None
+    reason: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.value is None and not self.reason:
+            raise ValueError(f"{self.key}: no value and no reason")
+        numbers = [self.value, *(self.interval or ())]
+        if any(number is not None and not math.isfinite(number) for number in numbers):
+            raise ValueError(f"{self.key}: {numbers} are not all finite")
+
+    def as_json(self) -> dict[str, Any]:
+        """The statistic as it stands in ``agreement.json``."""
+        return {
+            "key": self.key,
+            "name": self.name,
+            "value": self.value,
+            "interval": list(self.interval) if self.interval else None,
+            "level": self.level if self.interval else None,
+            "interval_method": self.interval_method,
+            "n_used": self.n_used,
+            "n": self.n,
+            "unit": self.unit,
+            "reason": self.reason,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True)
+class SignificanceTest:
+    """One test. ``p_value`` is two-sided. ``smallest_p`` is the least p this many observations could give."""
+
+    key: str
+    name: str
+    statistic: float | None
+    p_value: float | None
+    method: str
+    n_used: int
+    n: int
+    unit: str = "pairs"
+    zero_rule: str | None = None
+    smallest_p: float | None = None
+    effect: Statistic | None = None
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.p_value is None and not self.reason:
+            raise ValueError(f"{self.key}: no p value and no reason")
+
+    def as_json(self) -> dict[str, Any]:
+        """The test as it stands in published files."""
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "effect"}
+        return {**plain, "effect": self.effect.as_json() if self.effect else None}
+
+
+def find(statistics: Iterable[Statistic], key: str) -> Statistic:
+    """The one statistic with this key. Raises KeyError, listing what there is, rather than give a neighbour."""
+    found = {statistic.key: statistic for statistic in statistics}
+    if key not in found:
+        raise KeyError(f"no statistic {key!r}; there are {', '.join(sorted(found))}")
+    return found[key]
+
+
+def missing(
+    key: str, name: str, reason: str, n_used: int, n: int, *, unit: str = "items", notes: tuple[str, ...] = ()
+) -> Statistic:
+    """A statistic that is not estimable because of ``reason``."""
+    return Statistic(key, name, None, n_used, n, unit=unit, reason=reason, notes=notes)
+
+
+def settle(values: ArrayLike, magnitude: float | None = None) -> FloatArray:
+    """Values without float noise: rounded to 12 digits of ``magnitude`` (default: the largest of them).
+
+    Zeros and ties are decided on the result, so that .1 + .2 - .3 counts as no difference.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    finite = np.abs(array[np.isfinite(array)])
+    largest = magnitude if magnitude is not None else (float(finite.max()) if finite.size else 0.0)
+    if largest <= 0 or not math.isfinite(largest):
+        return array + 0.0
+    decimals = SIGNIFICANT_DIGITS - math.ceil(math.log10(largest))
+    return np.round(array, min(decimals, 300)) + 0.0
+
+
+def differences(x: ArrayLike, y: ArrayLike) -> FloatArray:
+    """x - y without float noise, judged by the size of x and y (not of what is left of them)."""
+    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    both = np.abs(np.concatenate([first, second]))
+    finite = both[np.isfinite(both)]
+    return settle(first - second, float(finite.max()) if finite.size else 0.0)
+
+
+def paired(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray, int]:
+    """The pairs with both values there, and how many pairs there were. Raises ValueError on unequal lengths."""
+    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if first.ndim != 1 or first.shape != second.shape:
+        raise ValueError(f"pairs need two vectors of one length, not {first.shape} and {second.shape}")
+    there = np.isfinite(first) & np.isfinite(second)
+    return first[there], second[there], len(first)
+
+
+def present(x: ArrayLike) -> FloatArray:
+    """The values of a vector that are there."""
+    array = np.asarray(x, dtype=np.float64)
+    return array[np.isfinite(array)]
+
+
+def clipped(lower: float, upper: float, low: float = -1.0, high: float = 1.0) -> tuple[float, float]:
+    """An interval cut to what the figure can be."""
+    return max(low, float(lower)), min(high, float(upper))
