@@ -167,7 +167,13 @@ class Verdict(Record):
 
 
 class Sheet(Record):
-    """One judge's (or person's) filled-in rubric for one subject; None is a value that is missing."""
+    """One judge's (or person's) filled-in rubric for one subject; None is a value that is missing.
+
+    ``flags``: the declared yes-or-no fields that floor rules depend on. ``not_applicable``: element keys by item
+    key that the judge set aside (their value is None too). ``readable``: whether any value could be read;
+    ``reason``: why values are missing. ``raw`` is the first reply, ``asked_again`` those that only missing
+    values were asked of. ``rubric`` is its name, version and content hash.
+    """
 
     subject: str
     judge: str
@@ -175,9 +181,14 @@ class Sheet(Record):
     values: dict[str, dict[str, int | None]]
     evidence: dict[str, dict[str, str]] = {}
     evidence_found: dict[str, dict[str, bool | None]] = {}
+    flags: dict[str, int | None] = {}
+    not_applicable: dict[str, tuple[str, ...]] = {}
     readable: bool
     repair: str | None = None
+    reason: str | None = None
     raw: str
+    asked_again: tuple[str, ...] = ()
+    rubric: str = ""
 
 
 class Failure(Record):

@@ -42,6 +42,8 @@ def read_object(
 ) -> ObjectReading:
     """The last JSON object of a reply that has at least one of ``keys`` (any object where none are named).
 
+    An object that holds nothing but such an object under one key stands for it.
+
     Steps: finish reason, thinking and fences, backslashes of formulas, strict parse, repair. An object that stands
     word for word in one of the ``quoted`` texts is not the judge's own. Repair is tried only when nothing could be
     parsed and the text ends in a closing brace: what ends otherwise was cut off. A key given twice with different
@@ -57,8 +59,8 @@ def read_object(
         if any(folded(candidate) in source for source in sources):
             continue
         escaped = escape_latex(candidate)
-        value = _parsed(escaped)
-        if value is not None and _has_any(value, keys):
+        value = _with_keys(_parsed(escaped), keys)
+        if value is not None:
             return ObjectReading(value, _steps(text, candidate, escaped), text=escaped)
     return _repaired(text, keys, sources)
 
@@ -108,8 +110,15 @@ def _agreed(pairs: list[tuple[str, Any]]) -> Object:
     return found
 
 
-def _has_any(value: Object, keys: Collection[str]) -> bool:
-    return not keys or any(key in value for key in keys)
+def _with_keys(value: Any, keys: Collection[str]) -> Object | None:
+    """``value`` if it has one of the keys, or the object that it wraps under a single key of its own."""
+    if not isinstance(value, dict):
+        return None
+    found = cast("Object", value)
+    if not keys or any(key in found for key in keys):
+        return found
+    inner = next(iter(found.values())) if len(found) == 1 else None
+    return _with_keys(inner, keys)
 
 
 def _repaired(text: str, keys: Collection[str], sources: Sequence[str]) -> ObjectReading:
@@ -126,8 +135,8 @@ def _repaired(text: str, keys: Collection[str], sources: Sequence[str]) -> Objec
     repaired: Any = json_repair.loads(escaped)
     several = cast("list[Any]", repaired) if isinstance(repaired, list) else [repaired]
     for value in reversed(several):
-        if isinstance(value, dict) and value and _has_any(cast("Object", value), keys):
-            return ObjectReading(cast("Object", value), _steps(text, candidate, escaped, "repair"), text=escaped)
+        if found := _with_keys(value, keys):
+            return ObjectReading(found, _steps(text, candidate, escaped, "repair"), text=escaped)
     return ObjectReading(None, reason="no JSON object that could be repaired", text=escaped)
 
 

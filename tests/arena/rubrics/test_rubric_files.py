@@ -1,0 +1,102 @@
+from pathlib import Path
+
+import pytest
+
+from arena.rubrics.rubric import load_rubric, shipped
+from runstore.problems import InputProblem, Problem
+
+GOOD = """
+name: tiny
+version: "1"
+title: Tiny
+areas:
+  - key: A
+    title: Area
+    items:
+      - key: first
+        title: First
+        elements:
+          - {key: one, question: It is so}
+          - {key: two, question: It is so again}
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "own.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_every_shipped_rubric_speaks_both_languages() -> None:
+    assert set(shipped()) >= {"qac", "meeting_minutes", "socratic"}
+    for name in shipped():
+        assert load_rubric(name).languages == ("en", "ko")
+
+
+def test_the_checklist_has_eight_items_of_four_elements_and_forty_points() -> None:
+    rubric = load_rubric("qac")
+    assert [item.name for item in rubric.items] == ["A1", "A2", "A3", "B1", "B2", "B3", "C1", "C2"]
+    assert {len(item.elements) for item in rubric.items} == {4}
+    assert {area.key: area.bounds for area in rubric.areas} == {"A": (3, 15), "B": (3, 15), "C": (2, 10)}
+    assert rubric.bounds == (8, 40)
+
+
+def test_the_minutes_are_scored_from_none_to_five() -> None:
+    rubric = load_rubric("meeting_minutes")
+    assert [item.key for item in rubric.items] == [
+        "factuality",
+        "comprehensiveness",
+        "structural_consistency",
+        "evidence_accuracy",
+        "clarity",
+    ]
+    for item in rubric.items:
+        assert item.scale is not None
+        assert (item.scale.low, item.scale.high, sorted(item.scale.anchors)) == (0, 5, [0, 1, 2, 3, 4, 5])
+
+
+def test_an_own_rubric_loads_and_its_content_names_it(tmp_path: Path) -> None:
+    rubric = load_rubric(written(tmp_path, GOOD))
+    assert list(rubric.slots()) == [("first", "one"), ("first", "two")]
+    changed = load_rubric(written(tmp_path, GOOD.replace("so again", "so too")))
+    assert changed.hash != rubric.hash
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("name: tiny", "nmae: tiny", "own.yaml:2: nmae"),
+        ("key: two", "key: one", "given twice: one"),
+        ("{key: one, question: It is so}", "{key: one}", "areas.0.items.0.elements.0.question"),
+        ("{key: one, question: It is so}", "{key: one, question: Q, weight: 2}", "'share'"),
+        ("{key: one, question: It is so}", "{key: one, question: Q, not_applicable: true}", "'share'"),
+        (
+            "        title: First",
+            "        title: First\n        scale: {low: 1, high: 5}",
+            "either elements or a scale",
+        ),
+        ("areas:", "floors: [{flag: no, when: 0, area: A}]\nareas:", "floors.0.flag"),
+        ("areas:", "floors: [{flag: gone, when: 0, area: A}]\nareas:", "no flag 'gone'"),
+        ("title: Tiny", "title: '  '", "not blank"),
+        ("key: first", "key: flags", "given twice: flags"),
+        ("areas:", "areas: []\nother:", "other"),
+    ],
+)
+def test_a_mistake_is_named_with_file_and_place(tmp_path: Path, old: str, new: str, told: str) -> None:
+    with pytest.raises(InputProblem) as caught:
+        load_rubric(written(tmp_path, GOOD.replace(old, new)))
+    assert told in str(caught.value)
+    assert "own.yaml" in str(caught.value)
+
+
+def test_a_scale_must_hold_together(tmp_path: Path) -> None:
+    text = GOOD.split("        elements:")[0] + "        scale: {low: 5, high: 1}\n"
+    with pytest.raises(InputProblem, match="must be below"):
+        load_rubric(written(tmp_path, text))
+    with pytest.raises(InputProblem, match="off the scale"):
+        load_rubric(written(tmp_path, text.replace("low: 5, high: 1", "low: 1, high: 5, anchors: {6: too good}")))
+
+
+def test_an_unknown_name_lists_what_there_is() -> None:
+    with pytest.raises(Problem, match=r"no rubric 'qca'.*meeting_minutes, qac, socratic"):
+        load_rubric("qca")
