@@ -203,6 +203,9 @@ def read_csv_lines(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str
 
 def guard_cell(text: str) -> str:
     """An apostrophe before a text that a spreadsheet would take for a formula (or that already looks guarded)."""
+    if text[:1].isalnum():
+        # Nearly every cell, and a table may have tens of millions.
+        return text
     return f"'{text}" if _runs_in_a_spreadsheet(text.lstrip("'")) else text
 
 

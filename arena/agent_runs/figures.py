@@ -1,0 +1,117 @@
+"""The figures per round and for the set, out of the compact state. They are never summed into one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.agent_runs.intent import ORIGINS
+from arena.agent_runs.links import BASES
+from arena.agent_runs.state import ABSENT, NO_KEY, Records
+
+Bools = NDArray[np.bool_]
+Indices = NDArray[np.int64]
+
+
+def first_occurrences(records: Records) -> Indices:
+    """For each row -1, or the index of the earlier row with the same Query ID in the same round.
+
+    Only the first of such rows enters the figures; rows without an id are never taken for duplicates.
+    """
+    found = np.full(len(records), -1, dtype=np.int64)
+    if not len(records):
+        return found
+    order = np.lexsort((np.arange(len(records)), records["round"], records["key"]))
+    keys, rounds = records["key"][order], records["round"][order]
+    new = np.ones(len(records), dtype=bool)
+    new[1:] = (keys[1:] != keys[:-1]) | (rounds[1:] != rounds[:-1])
+    starts = np.maximum.accumulate(np.where(new, np.arange(len(records)), 0))
+    found[order] = np.where(new, -1, order[starts])
+    found[(records["flags"] & NO_KEY) > 0] = -1
+    return found
+
+
+def round_order(names: Sequence[str]) -> list[int]:
+    """Codes of rounds in the order of the numbers in their names: 1/1, 2/1, 10/1."""
+
+    def place(code: int) -> tuple[list[int], str]:
+        return [int(number) for number in re.findall(r"\d{1,9}", names[code])], names[code]
+
+    return sorted(range(len(names)), key=place)
+
+
+def round_figures(records: Records, rounds: Sequence[str]) -> list[dict[str, Any]]:
+    """One object a round, in order; ``records`` are those that count (no duplicates)."""
+    return [
+        {"round": rounds[code], "index": place, **_figures(records[records["round"] == code])}
+        for place, code in enumerate(round_order(rounds), 1)
+    ]
+
+
+def _figures(rows: Records) -> dict[str, Any]:
+    accuracy, speed, stability = rows["accuracy"], rows["speed"], rows["stability"]
+    success, scored = int((accuracy > 0).sum()), int((accuracy != ABSENT).sum())
+    origins = np.bincount(rows["origin"], minlength=len(ORIGINS))
+    bases = np.bincount(rows["basis"], minlength=len(BASES))
+    seconds = rows["seconds"][~np.isnan(rows["seconds"])]
+    intent = rows["intent"][~np.isnan(rows["intent"])]
+    return {
+        "items": len(rows),
+        "intent": {
+            "score": _mean(intent),
+            "origin": {name: int(origins[code]) for code, name in enumerate(ORIGINS)},
+            "scored": len(intent),
+        },
+        "accuracy": {
+            "score": _mean(accuracy[accuracy != ABSENT]),
+            "success": success,
+            "fail": scored - success,
+            "rate": success / scored if scored else None,
+            "scored": scored,
+            "not_applicable": len(rows) - scored,
+            "basis": {name: int(bases[code]) for code, name in enumerate(BASES)},
+        },
+        "speed": {
+            "mean_s": _mean(seconds),
+            "score": _mean(speed[speed != ABSENT]),
+            "distribution": {str(band): int((speed == band).sum()) for band in range(5, -1, -1)},
+            "scored": int((speed != ABSENT).sum()),
+            "missing": int((speed == ABSENT).sum()),
+            "timed": len(seconds),
+        },
+        "stability": {
+            "score": _mean(stability[stability != ABSENT]),
+            "ok": int((stability == 5).sum()),
+            "bad": int((stability == 0).sum()),
+        },
+    }
+
+
+def set_figures(rounds: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The set: means and rates are the plain means of the rounds' values, counts are sums."""
+
+    def merged(values: list[Any], name: str) -> Any:
+        if isinstance(values[0], dict):
+            keys = cast("dict[str, Any]", values[0])
+            return {key: merged([value[key] for value in values], key) for key in keys}
+        if name in {"score", "mean_s", "rate"}:
+            known = [value for value in values if value is not None]
+            return sum(known) / len(known) if known else None
+        return sum(values)
+
+    parts = [{key: value for key, value in row.items() if key not in {"round", "index"}} for row in rounds]
+    return merged(parts, "") if parts else _figures(np.empty(0, dtype=_empty()))
+
+
+def _empty() -> np.dtype[np.void]:
+    from arena.agent_runs.state import DTYPE
+
+    return DTYPE
+
+
+def _mean(values: NDArray[Any]) -> float | None:
+    return float(values.mean(dtype=np.float64)) if len(values) else None

@@ -1,0 +1,112 @@
+"""The second pass: the per-item table, and the few rows whose texts the report shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.agent_runs.consistency import LABELS, Queries
+from arena.agent_runs.figures import Bools, Indices
+from arena.agent_runs.items import Item
+from arena.agent_runs.scored import Scored
+from arena.agent_runs.state import NO_RESPONSE, Records
+from runstore.publish import Cell, write_csv
+
+ITEM_HEADER = (
+    *("file", "row", "run_id", "item_id", "query_id", "round", "track", "category", "query", "expected"),
+    *("response", "response_state", "intent", "intent_origin", "accuracy", "accuracy_basis", "seconds", "speed"),
+    *("speed_reason", "stability", "stability_reason", "error", "expected_keys", "urls", "path"),
+    *("consistency", "duplicate_of"),
+)
+_SHOWN = {"appendix": 200, "slowest": 10, "differing": 10, "duplicates": 50, "empty": 20, "unmatched": 20}
+Labels = NDArray[np.uint8]
+
+
+def spooled(item: Item) -> list[Cell]:
+    """The part of a row of the per-item table that is known when the item is scored."""
+    return [
+        item.row,
+        *(item.run_id, item.item_id, item.query_id, item.round, item.track, item.category),
+        *(item.query, item.expected, item.response, "text" if item.judged.strip() else "empty"),
+        *(item.intent, item.origin, item.accuracy, item.basis, item.seconds, item.speed, item.speed_reason),
+        *(item.stability, item.stability_reason, item.error, item.keys_expected, "\n".join(item.urls), item.path),
+    ]
+
+
+def rows_to_show(
+    records: Records, kept: Bools, first: Indices, labels: Labels, queries: Queries, rounds: int
+) -> dict[str, list[int]]:
+    indices = np.arange(len(records))
+    seconds = np.where(kept & ~np.isnan(records["seconds"]), records["seconds"], -1.0)
+    slowest = np.lexsort((indices, -seconds))[: _SHOWN["slowest"]]
+    of_query = np.full(len(records), -1, dtype=np.int64)
+    of_query[kept] = queries.member
+    _, leaders = np.unique(of_query, return_index=True)
+    lead = np.zeros(len(records), dtype=bool)
+    lead[leaders] = True
+    present = queries.present[of_query] if len(queries.present) else np.zeros(len(records), dtype=np.int64)
+    chosen = {
+        "appendix": indices[kept],
+        "slowest": slowest[seconds[slowest] >= 0],
+        "differing": indices[lead & kept & (labels == LABELS.index("fail"))],
+        "duplicates": indices[first >= 0],
+        "empty": indices[(records["flags"] & NO_RESPONSE) > 0],
+        "unmatched": indices[lead & kept & (of_query >= 0) & (present < rounds)],
+    }
+    return {name: [int(place) for place in rows[: _SHOWN[name]]] for name, rows in chosen.items()}
+
+
+def write_items(
+    scored: Scored, first: Indices, labels: Labels, wanted: dict[str, list[int]], items: Path | None
+) -> dict[str, list[dict[str, Any]]]:
+    places = {place for rows in wanted.values() for place in rows}
+    found: dict[int, dict[str, Any]] = {}
+    names = [table.path.name for table in scored.tables]
+    files, numbers = scored.records["file"], scored.records["row"]
+    several = len(names) > 1
+
+    def where(place: int) -> str | int:
+        row = int(numbers[place])
+        return f"{names[files[place]]}:{row}" if several else row
+
+    def rows() -> Iterator[list[Cell]]:
+        for place, texts in enumerate(scored.spool.rows() if scored.spool else ()):
+            duplicate = None if first[place] < 0 else where(int(first[place]))
+            label = "" if duplicate is not None else LABELS[int(labels[place])]
+            row: list[Cell] = [names[files[place]], *texts, label, duplicate]
+            if place in places:
+                found[place] = dict(zip(ITEM_HEADER, row, strict=True))
+            yield row
+
+    if items is not None:
+        write_csv(items, ITEM_HEADER, rows())
+    else:
+        for _ in rows():
+            pass
+    return {name: [found[place] for place in chosen if place in found] for name, chosen in wanted.items()}
+
+
+def name_rows(checks: list[dict[str, Any]], shown: dict[str, list[dict[str, Any]]], scored: Scored) -> None:
+    """Put row numbers and Query IDs beside the checks they belong to."""
+    several = len(scored.tables) > 1
+    for check in checks:
+        if check["name"] == "duplicates" and check["count"]:
+            check["rows"] = [
+                {
+                    "id": row["query_id"] or row["item_id"] or row["run_id"],
+                    "round": row["round"],
+                    "row": f"{row['file']}:{row['row']}" if several else row["row"],
+                    "first_row": row["duplicate_of"],
+                }
+                for row in shown["duplicates"]
+            ]
+        elif check["name"] == "empty_responses":
+            check["rows"] = [f"{row['file']}:{row['row']}" if several else row["row"] for row in shown["empty"]]
+        elif check["name"] == "query_ids_matched" and check["count"]:
+            check["queries"] = [row["query_id"] for row in shown["unmatched"]]
+        elif check["name"] == "malformed_rows" and check["count"]:
+            check["rows"] = [f"{file}:{row}" if several else row for file, row in scored.malformed]

@@ -1,0 +1,68 @@
+"""Where it fails: by path, by track and category with the commonest reason, and the causes of instability."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from arena.agent_runs.links import BASES
+from arena.agent_runs.state import ABSENT, Records, State
+
+TOP = 10
+
+
+def failures_by_path(records: Records, state: State, top: int = TOP) -> list[dict[str, Any]]:
+    """Paths by number of failed items: items scored, failed, and how many had no URL at all."""
+    scored = records[records["accuracy"] != ABSENT]
+    size = len(state.paths.listed)
+    total = np.bincount(scored["path"], minlength=size)
+    failed = np.bincount(scored["path"][scored["accuracy"] == 0], minlength=size)
+    bare = np.bincount(scored["path"][scored["basis"] == BASES.index("no button URL")], minlength=size)
+    order = [int(code) for code in np.lexsort((np.arange(size), -total, -failed)) if failed[code]][:top]
+    return [
+        {
+            "path": state.paths.listed[code] or None,
+            "items": int(total[code]),
+            "fail": int(failed[code]),
+            "rate": int(failed[code]) / int(total[code]),
+            "no_url": int(bare[code]),
+        }
+        for code in order
+    ]
+
+
+def failing_patterns(records: Records, state: State, top: int = TOP) -> list[dict[str, Any]]:
+    """Track, category and reason of failed items, the commonest first, with the share of that group's items."""
+    scored = records[records["accuracy"] != ABSENT]
+    tracks, categories, reasons = len(state.tracks.listed), len(state.categories.listed), len(BASES)
+    if not len(scored) or not tracks * categories:
+        return []
+    group = scored["track"].astype(np.int64) * categories + scored["category"]
+    groups, inverse = np.unique(group, return_inverse=True)
+    sizes = np.bincount(inverse)
+    failed = scored["accuracy"] == 0
+    codes, counts = np.unique(inverse[failed] * reasons + scored["basis"][failed], return_counts=True)
+    rows: list[dict[str, Any]] = []
+    for place in np.lexsort((codes, -counts))[:top]:
+        which, basis = divmod(int(codes[place]), reasons)
+        track, category = divmod(int(groups[which]), categories)
+        rows.append(
+            {
+                "track": state.tracks.listed[track] or None,
+                "category": state.categories.listed[category] or None,
+                "reason": BASES[basis],
+                "fail": int(counts[place]),
+                "items": int(sizes[which]),
+                "rate": int(counts[place]) / int(sizes[which]),
+            }
+        )
+    return rows
+
+
+def instability_causes(records: Records, state: State, top: int = TOP) -> list[dict[str, Any]]:
+    """Causes of instability, the commonest first; digits are folded so that alike messages count together."""
+    bad = records["cause"][records["stability"] == 0]
+    counts = np.bincount(bad, minlength=len(state.causes.listed))
+    order = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]][:top]
+    return [{"cause": state.causes.listed[code], "items": int(counts[code])} for code in order]

@@ -1,0 +1,41 @@
+"""What the first pass leaves behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from arena.agent_runs.checks import Limits
+from arena.agent_runs.links import Levels
+from arena.agent_runs.state import Records, Spool, State
+from arena.agent_runs.tables import Table
+
+MALFORMED_LISTED = 20
+
+
+@dataclass(frozen=True)
+class Options:
+    """``rounds_by`` names what makes a round, joined: "repeat" (the column), "run" (Run ID), "file"."""
+
+    levels: Levels = "three-level"
+    rounds_by: tuple[str, ...] = ("repeat",)
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass
+class Scored:
+    """All rows read and scored: the compact state, the spooled texts, and rows that could not be split."""
+
+    tables: list[Table]
+    options: Options
+    state: State
+    records: Records
+    spool: Spool | None
+    malformed: list[tuple[str, int]]
+    malformed_count: int
+    judge_asked: int
+    judge_failed: int
+
+    @property
+    def full(self) -> bool:
+        """Whether the tables have the columns of agent runs, or only ids and answers."""
+        return self.tables[0].columns.form == "full"

@@ -1,0 +1,187 @@
+"""Tables of agent runs -> figures, checks and the per-item table, in two passes over what was read.
+
+The first pass streams rows, scores them, keeps 47 bytes of numbers of each (``state``) and spools the texts to
+disk. The second writes the per-item table, now that consistency and duplicates are known, and picks up the
+few texts that the report shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from arena.agent_runs.checks import run_checks, share_check
+from arena.agent_runs.consistency import consistency, group_queries
+from arena.agent_runs.figures import Bools, first_occurrences, round_figures, set_figures
+from arena.agent_runs.intent import IntentJudge, heuristic_score
+from arena.agent_runs.items import Item, score_row
+from arena.agent_runs.items_table import name_rows, rows_to_show, spooled, write_items
+from arena.agent_runs.patterns import failing_patterns, failures_by_path, instability_causes
+from arena.agent_runs.scored import MALFORMED_LISTED, Options, Scored
+from arena.agent_runs.state import Spool, State
+from arena.agent_runs.tables import Table
+from runstore.problems import InputProblem
+
+_BLOCK_ROWS = 2_048
+_BLOCK_CHARACTERS = 1 << 22
+Progress = Callable[[int], None]
+
+
+@dataclass
+class Analysis:
+    """``figures`` is the content of agent_runs.json; ``shown`` the rows that the report shows, by purpose."""
+
+    figures: dict[str, Any]
+    shown: dict[str, list[dict[str, Any]]]
+
+    @property
+    def complete(self) -> bool:
+        return all(check["passed"] is not False for check in self.figures["checks"])
+
+
+async def score_tables(
+    tables: Sequence[Table],
+    options: Options,
+    *,
+    judge: IntentJudge | None = None,
+    spool: Spool | None = None,
+    progress: Progress | None = None,
+) -> Scored:
+    """First pass. ``judge`` is asked for items without a valid score; without one the heuristic scores them.
+
+    Raises InputProblem where the tables differ in form or hold no row.
+    """
+    forms = {table.columns.form for table in tables}
+    if len(forms) > 1:
+        expected = f"a {tables[0].columns.form} table like {tables[0].path.name}"
+        other = next(table for table in tables if table.columns.form != tables[0].columns.form)
+        raise InputProblem(other.path, expected, found=f"a {other.columns.form} one")
+    state = State()
+    scored = Scored(list(tables), options, state, state.records(), spool, [], 0, 0, 0)
+    for place, table in enumerate(tables):
+        for block in _blocks(table, scored):
+            await _settle_intent(block, judge, scored)
+            state.add(place, block)
+            if spool is not None:
+                spool.add([spooled(item) for item in block])
+            if progress is not None:
+                progress(len(block))
+    scored.records = state.records()
+    if not len(scored.records):
+        names = ", ".join(table.path.name for table in tables)
+        raise InputProblem(names, "at least one row below the header", found="none")
+    return scored
+
+
+def _blocks(table: Table, scored: Scored) -> Iterator[list[Item]]:
+    block: list[Item] = []
+    size = 0
+    by = scored.options.rounds_by
+    for number, cells in table.rows():
+        if cells is None:
+            scored.malformed_count += 1
+            if len(scored.malformed) < MALFORMED_LISTED:
+                scored.malformed.append((table.path.name, number))
+            continue
+        item = score_row(number, cells, table.columns, scored.options.levels)
+        if by != ("repeat",):
+            parts = {"repeat": item.round, "run": item.run_id or "(none)", "file": table.path.name}
+            item.round = " · ".join(parts[part] for part in by)
+        block.append(item)
+        size += item.raw_length + len(item.response) + 256
+        if len(block) >= _BLOCK_ROWS or size >= _BLOCK_CHARACTERS:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+async def _settle_intent(items: list[Item], judge: IntentJudge | None, scored: Scored) -> None:
+    waiting = [item for item in items if item.intent is None]
+    if judge is None:
+        for item in waiting:
+            score = heuristic_score(item.query, item.judged)
+            if score is not None:
+                item.intent, item.origin = float(score), "heuristic"
+        return
+    answers = await asyncio.gather(*(judge(item.query, item.expected, item.judged) for item in waiting))
+    scored.judge_asked += len(waiting)
+    for item, score in zip(waiting, answers, strict=True):
+        if score is None or not 0 <= score <= 5:
+            # A judge that failed is a gap, not an occasion for a cheaper guess.
+            scored.judge_failed += 1
+        else:
+            item.intent, item.origin = float(score), "judge"
+
+
+def analyse(
+    scored: Scored, items: Path | None = None, *, also_show: dict[str, list[int]] | None = None
+) -> Analysis:
+    """Second pass: the figures, and the per-item table at ``items`` where a path is given.
+
+    ``also_show`` adds rows (indices in the order read) to those that ``shown`` holds, under names of its own.
+    """
+    records, state = scored.records, scored.state
+    first = first_occurrences(records)
+    kept = first < 0
+    counted = records[kept]
+    queries = group_queries(counted)
+    names = state.rounds.listed
+    agreement = consistency(counted, names, queries)
+    labels = np.zeros(len(records), dtype=np.uint8)
+    if len(queries.scored):
+        labels[kept] = np.where(queries.member >= 0, queries.labels[queries.member], 0)
+    wanted = rows_to_show(records, kept, first, labels, queries, len(names)) | (also_show or {})
+    shown = write_items(scored, first, labels, wanted, items)
+    checks = _checks(scored, kept, len(queries.scored), agreement["unmatched"])
+    name_rows(checks, shown, scored)
+    rounds = round_figures(counted, names)
+    figures = {
+        "method": _method(scored),
+        "inputs": [table.describe() for table in scored.tables],
+        "rows": len(records),
+        "counted": int(kept.sum()),
+        "rounds": rounds,
+        "set": set_figures(rounds),
+        "consistency": agreement,
+        "checks": checks,
+        "failures_by_path": failures_by_path(counted, state),
+        "patterns": failing_patterns(counted, state),
+        "instability": instability_causes(counted, state),
+    }
+    return Analysis(figures, shown)
+
+
+def _checks(scored: Scored, kept: Bools, queries: int, unmatched: int) -> list[dict[str, Any]]:
+    limits, rows = scored.options.limits, len(scored.records)
+    checks = run_checks(
+        scored.records,
+        kept,
+        scored.state,
+        full=scored.full,
+        queries=queries,
+        unmatched=unmatched,
+        limits=limits,
+    )
+    count = scored.malformed_count
+    checks.append(share_check("malformed_rows", count, count + rows, limits.malformed))
+    if scored.judge_asked:
+        checks.append(
+            share_check("judge_failures", scored.judge_failed, scored.judge_asked, limits.judge_failures)
+        )
+    return checks
+
+
+def _method(scored: Scored) -> dict[str, Any]:
+    return {
+        "accuracy": scored.options.levels,
+        "rounds_by": list(scored.options.rounds_by),
+        "form": "full" if scored.full else "plain",
+        "speed_bands_s": [5, 8, 10, 15, 20],
+        "set": "plain mean of the rounds' values; counts are sums",
+    }

@@ -1,0 +1,345 @@
+"""Reading tables row by row, whatever a spreadsheet wrote: encoding and delimiter are found out and reported.
+
+A cell is the text that stands in the file: ``007``, ``1e5``, ``NA`` and ``null`` are never turned into anything.
+Row numbers are those a spreadsheet shows: the header is row 1, and a cell with line breaks is still one row.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from arena.agent_runs.columns import Columns, Mapping, locate, recognised
+from runstore.problems import InputProblem, Problem
+
+Kind = Literal["csv", "xlsx", "jsonl"]
+Row = tuple[int, Sequence[str] | None]
+
+DELIMITERS = (",", ";", "\t")
+XLSX_CELL_LIMIT = 32_767
+_CELL_LIMIT = 1 << 30
+_SAMPLE = 1 << 18
+_BLOCK = 1 << 20
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig", "UTF-8 with mark"),
+    (codecs.BOM_UTF16_LE, "utf-16", "UTF-16 LE with mark"),
+    (codecs.BOM_UTF16_BE, "utf-16", "UTF-16 BE with mark"),
+)
+# Fewer whole multi-byte characters than this before the first bad byte may be an accident of another encoding.
+_SURELY_UTF8 = 8
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """``codec`` is Python's name, ``name`` what is reported."""
+
+    codec: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """One input file and how it is read; ``rows()`` may be called any number of times."""
+
+    path: Path
+    kind: Kind
+    encoding: Encoding
+    delimiter: str | None
+    skip: int
+    columns: Columns
+
+    def rows(self) -> Iterator[Row]:
+        """(row number, cells), the cells as many as the header has; None for a row of another width.
+
+        Blank rows are passed over. Raises InputProblem where the file can't be read on.
+        """
+        read = {"csv": _csv_rows, "xlsx": _xlsx_rows, "jsonl": _jsonl_rows}[self.kind]
+        return read(self)
+
+    def describe(self) -> dict[str, object]:
+        shown = {",": "comma", ";": "semicolon", "\t": "tab", None: None}
+        index = self.columns.index
+        return {
+            "file": self.path.name,
+            "format": self.kind,
+            "encoding": self.encoding.name,
+            "delimiter": shown.get(self.delimiter, self.delimiter),
+            "form": self.columns.form,
+            "columns": {field: self.columns.header[place] for field, place in index.items()},
+            "unused_columns": self.columns.unused,
+        }
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a user says a file is to be read; None and empty mean: find out."""
+
+    mapping: Mapping | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    optional: frozenset[str] = frozenset()
+
+    def columns(self, header: Sequence[str], path: Path) -> Columns:
+        return locate(header, path, self.mapping, self.optional)
+
+
+FIND_OUT = Layout()
+
+
+def open_table(path: Path, layout: Layout = FIND_OUT) -> Table:
+    """Look at a file: its kind by its suffix (.xlsx, .jsonl/.ndjson, else CSV), encoding, delimiter, columns.
+
+    Raises InputProblem where it can't be read or lacks a required column.
+    """
+    suffix = path.suffix.casefold()
+    if not path.is_file():
+        raise InputProblem(path, "a file", found="a folder" if path.is_dir() else "nothing there")
+    if suffix in {".xlsx", ".xlsm"}:
+        return _open_xlsx(path, layout)
+    found = _given(layout.encoding) if layout.encoding else detect_encoding(path)
+    if suffix in {".jsonl", ".ndjson"}:
+        return _open_jsonl(path, found, layout)
+    return _open_csv(path, found, layout)
+
+
+def _given(name: str) -> Encoding:
+    try:
+        return Encoding(codecs.lookup(name).name, name)
+    except LookupError as error:
+        raise Problem(
+            f"--encoding: found {name!r}, expected a name such as utf-8, cp949, utf-16, cp1252"
+        ) from error
+
+
+def detect_encoding(path: Path) -> Encoding:
+    """A mark decides; else UTF-16 by its zero bytes, else UTF-8 or CP949, whichever the whole file is.
+
+    Nothing is replaced or guessed at: a file that is none of them is refused with the line of the bad byte.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(1 << 12)
+    except OSError as error:
+        raise InputProblem(path, "a readable file", found=error.strerror or str(error)) from error
+    for mark, codec, name in _MARKS:
+        if head.startswith(mark):
+            return Encoding(codec, name)
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    if max(even, odd) * 5 > len(head) // 2 and min(even, odd) * 5 < max(even, odd):
+        return Encoding("utf-16-le", "UTF-16 LE") if odd > even else Encoding("utf-16-be", "UTF-16 BE")
+    bad = _first_bad(path, "utf-8")
+    if bad is None:
+        return Encoding("utf-8", "UTF-8")
+    line, byte, wide = bad
+    if wide < _SURELY_UTF8 and _first_bad(path, "cp949") is None:
+        return Encoding("cp949", "CP949")
+    expected = "UTF-8, CP949 or UTF-16 text (another encoding can be named with --encoding)"
+    raise InputProblem(path, expected, found=f"byte {byte:#04x}", line=line)
+
+
+def _first_bad(path: Path, codec: str) -> tuple[int, int, int] | None:
+    """(line, byte, non-ASCII characters before it) of the first byte that is not text in this encoding."""
+    decoder = codecs.getincrementaldecoder(codec)()
+    line, wide = 1, 0
+    with path.open("rb") as file:
+        while True:
+            block = file.read(_BLOCK)
+            try:
+                text = decoder.decode(block, final=not block)
+            except UnicodeDecodeError as error:
+                before = error.object[: error.start]
+                good = before.decode(codec, "ignore")
+                wide += sum(ord(character) > 127 for character in good)
+                return line + before.count(b"\n"), error.object[error.start], wide
+            if not block:
+                return None
+            line += block.count(b"\n")
+            if wide < _SURELY_UTF8 and not text.isascii():
+                wide += sum(ord(character) > 127 for character in text)
+
+
+# ---- CSV
+
+
+def _open_csv(path: Path, encoding: Encoding, layout: Layout) -> Table:
+    csv.field_size_limit(_CELL_LIMIT)
+    try:
+        with path.open(encoding=encoding.codec, newline="") as file:
+            sample = file.read(_SAMPLE)
+    except UnicodeDecodeError as error:
+        raise _undecodable(path, encoding, error) from error
+    skip, delimiter = 0, layout.delimiter
+    first = sample.split("\n", 1)[0].strip().strip('"')
+    if first[:4].casefold() == "sep=" and len(first) <= 5:
+        # A line some spreadsheets write to tell themselves the delimiter.
+        skip, delimiter = 1, delimiter or first[4:] or "\t"
+        sample = sample.split("\n", 1)[1] if "\n" in sample else ""
+    headers = {mark: _header(sample, mark) for mark in ((delimiter,) if delimiter else DELIMITERS)}
+    best = max(headers, key=lambda mark: (recognised(headers[mark], layout.mapping), len(headers[mark])))
+    if not headers[best]:
+        raise InputProblem(path, "a header line", found="an empty file")
+    return Table(path, "csv", encoding, best, skip, layout.columns(headers[best], path))
+
+
+def _header(sample: str, delimiter: str) -> list[str]:
+    rows = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+    try:
+        for row in rows:
+            if row:
+                return row
+    except csv.Error:
+        pass
+    return []
+
+
+def _csv_rows(table: Table) -> Iterator[Row]:
+    csv.field_size_limit(_CELL_LIMIT)
+    width = len(table.columns.header)
+    with table.path.open(encoding=table.encoding.codec, newline="") as file:
+        for _ in range(table.skip):
+            file.readline()
+        reader = csv.reader(file, delimiter=table.delimiter or ",", strict=True)
+        number, header_seen = table.skip, False
+        try:
+            for cells in reader:
+                number += 1
+                if not header_seen:
+                    header_seen = bool(cells)
+                elif len(cells) == width:
+                    yield number, cells
+                elif any(cells):
+                    # Nothing but empty cells too many is a stray delimiter at the line's end.
+                    yield number, cells[:width] if len(cells) > width and not any(cells[width:]) else None
+        except csv.Error as error:
+            at = reader.line_num + table.skip
+            raise InputProblem(
+                table.path, f"well-formed CSV after row {number}", found=str(error), line=at
+            ) from error
+        except UnicodeDecodeError as error:
+            raise _undecodable(table.path, table.encoding, error) from error
+
+
+def _undecodable(path: Path, encoding: Encoding, error: UnicodeDecodeError) -> InputProblem:
+    bad = _first_bad(path, encoding.codec)
+    return InputProblem(path, f"{encoding.name} text", found=error.reason, line=bad[0] if bad else None)
+
+
+# ---- JSON lines
+
+
+def _open_jsonl(path: Path, encoding: Encoding, layout: Layout) -> Table:
+    fields: dict[str, None] = {}
+    for _, row in _objects(path, encoding):
+        fields.update(dict.fromkeys(row))
+        break
+    if not fields:
+        raise InputProblem(path, "one JSON object a line", found="an empty file")
+    return Table(path, "jsonl", encoding, None, 0, layout.columns(list(fields), path))
+
+
+def _objects(path: Path, encoding: Encoding) -> Iterator[tuple[int, dict[str, Any]]]:
+    with path.open(encoding=encoding.codec, newline="\n") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                # Numbers stay as written: an id 1e5 is not 100000.0.
+                row: object = json.loads(line, parse_float=_Number, parse_int=_Number)
+            except (ValueError, RecursionError) as error:
+                raise InputProblem(path, "one JSON object a line", found=str(error), line=number) from error
+            if not isinstance(row, dict):
+                raise InputProblem(path, "a JSON object", found=type(row).__name__, line=number)
+            yield number, cast("dict[str, Any]", row)
+
+
+class _Number(str):
+    """A JSON number in the digits it was written with."""
+
+    __slots__ = ()
+
+
+def _jsonl_rows(table: Table) -> Iterator[Row]:
+    header = table.columns.header
+    for number, row in _objects(table.path, table.encoding):
+        yield number, [_json_cell(row.get(name)) for name in header]
+
+
+def _json_cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return json.dumps(_numbers(value), ensure_ascii=False)
+
+
+def _numbers(value: Any) -> Any:
+    if isinstance(value, _Number):
+        return json.loads(value)
+    if isinstance(value, dict):
+        return {key: _numbers(item) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_numbers(item) for item in cast("list[Any]", value)]
+    return value
+
+
+# ---- XLSX
+
+
+def _sheet_rows(path: Path) -> Iterator[tuple[Any, ...]]:
+    try:
+        from openpyxl import load_workbook  # pyright: ignore[reportMissingModuleSource]
+    except ImportError as error:
+        raise Problem(f"{path}: reading XLSX needs the extra: pip install 'tutor-arena[xlsx]'") from error
+    try:
+        book: Any = load_workbook(path, read_only=True, data_only=True)
+    except Exception as error:
+        # openpyxl raises whatever zip, XML or its own reader met; to the user they are one thing.
+        raise InputProblem(path, "an XLSX workbook", found=f"{type(error).__name__}: {error}") from error
+    try:
+        yield from book.worksheets[0].iter_rows(values_only=True)
+    finally:
+        book.close()
+
+
+def _open_xlsx(path: Path, layout: Layout) -> Table:
+    header = next((row for row in _sheet_rows(path) if any(cell is not None for cell in row)), None)
+    if header is None:
+        raise InputProblem(path, "a header row", found="an empty sheet")
+    names = [_sheet_cell(cell) for cell in header]
+    while names and not names[-1]:
+        names.pop()
+    return Table(path, "xlsx", Encoding("utf-8", "XLSX"), None, 0, layout.columns(names, path))
+
+
+def _xlsx_rows(table: Table) -> Iterator[Row]:
+    width, header_seen = len(table.columns.header), False
+    for number, row in enumerate(_sheet_rows(table.path), 1):
+        if all(cell is None for cell in row):
+            continue
+        if not header_seen:
+            header_seen = True
+            continue
+        cells = [_sheet_cell(cell) for cell in row]
+        if any(cells[width:]):
+            yield number, None
+        else:
+            yield number, (cells + [""] * (width - len(cells)))[:width]
+
+
+def _sheet_cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, (datetime, date, time)):
+        return value.isoformat()
+    return str(value)
