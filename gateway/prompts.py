@@ -154,8 +154,12 @@ def _shipped(package: str | Path, name: str, language: str, suffix: str) -> Path
 
 
 def _override(override_dir: Path | None, file_name: str) -> Path | None:
-    path = None if override_dir is None else override_dir / file_name
-    return path if path is not None and path.exists() else None
+    if override_dir is None:
+        return None
+    if not override_dir.is_dir():
+        raise InputProblem(override_dir, "a folder of prompt files", found="no folder")
+    path = override_dir / file_name
+    return path if path.exists() else None
 
 
 def _template(path: Path) -> str:

@@ -70,7 +70,7 @@ def read_yaml_questions(path: Path) -> Iterator[Raw]:
     place: Place = ()
     entries = file.data
     if isinstance(entries, dict):
-        top = file.mapping(file.data, (), ("subject", "name", "language", "difficulty", "questions"))
+        top = file.mapping(file.data, (), ("subject", "language", "difficulty", "questions"))
         shared = {key: top[key] for key in ("subject", "language", "difficulty") if key in top}
         entries, place = top.get("questions"), ("questions",)
     for at, entry in enumerate(file.sequence(entries, place)):
