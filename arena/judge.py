@@ -17,9 +17,10 @@ from arena.reading import CUT_OFF, LetterReading, read_choice, read_marker, read
 from arena.votes import judgment_from, majority, verdict
 from gateway import prompts
 from gateway.adapters.base import Answer, Message, Prompt, Schema
-from gateway.errors import CallFailed
+from gateway.crowd import each
+from gateway.errors import CallFailed, as_failed
 from runstore.ids import digest, number
-from runstore.records import Judgment, Language, Reply, Utterance, Verdict
+from runstore.records import Judgment, Language, Outcome, Reply, Utterance, Verdict
 
 PACKAGE = "arena"
 VERDICT_SCHEMA = Schema(
@@ -206,23 +207,33 @@ class Judged:
 
 
 async def judge_match(ask: Ask, bench: Bench, match: Match, criterion: str) -> Judged:
-    """All rounds of all judges for one match, and the majority."""
+    """All rounds of all judges for one match, and the majority.
+
+    Rounds are asked at once, or, where ``rounds_mode`` is ``decisive``, one after the other until an outcome has
+    more than half of those asked.
+    """
     how = bench.how
+    rounds = [(number, judge) for number in range(1, how.rounds + 1) for judge in how.judges]
     judgments: list[Judgment] = []
     failures: list[tuple[str, CallFailed]] = []
-    for round_number in range(1, how.rounds + 1):
-        for judge in how.judges:
-            if how.rounds_mode == "decisive" and _decided(judgments, how.asked):
-                break
-            try:
-                judgments.append(await judge_round(ask, bench, match, judge, criterion, round_number))
-            except CallFailed as failed:
-                failures.append((f"{match.id}#{criterion}#{judge}#{round_number}", failed))
+    for batch in [[one] for one in rounds] if how.rounds_mode == "decisive" else [rounds]:
+        if _decided(judgments, how.asked):
+            break
+        outcome = await each(
+            batch, lambda one: judge_round(ask, bench, match, one[1], criterion, one[0]), at_once=len(batch)
+        )
+        if outcome.stopped is not None:
+            raise outcome.stopped
+        judgments.extend(outcome.results())
+        failures.extend(
+            (f"{match.id}#{criterion}#{judge}#{number}", as_failed(judge, error))
+            for (number, judge), error in outcome.failed
+        )
     decided = verdict(judgments, match.endpoints, how.asked) if judgments else None
     return Judged(match, criterion, tuple(judgments), tuple(failures), decided)
 
 
 def _decided(judgments: Sequence[Judgment], asked: int) -> bool:
     """Whether an outcome already has more than half of the rounds asked."""
-    votes = [(one.outcome, one.winner) for one in judgments]
+    votes: list[tuple[Outcome, str | None]] = [(one.outcome, one.winner) for one in judgments]
     return bool(votes) and majority(votes, asked)[2] != "split"

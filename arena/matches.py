@@ -50,7 +50,7 @@ def chosen_pairs(endpoints: Sequence[str], pairs: Iterable[tuple[str, str]]) -> 
         if one == other:
             raise Problem(f"endpoint {one!r} cannot meet itself; to compare it with itself, give it a second name")
         if unknown := {one, other} - known:
-            raise Problem(f"pair {one!r}, {other!r}: {sorted(unknown)[0]!r} is not among the endpoints collected")
+            raise Problem(f"pair {one!r}, {other!r}: {min(unknown)!r} is not among the endpoints collected")
         chosen[(min(one, other), max(one, other))] = None
     return list(chosen)
 

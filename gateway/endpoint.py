@@ -18,7 +18,8 @@ from gateway.wire import Lane, choose_lane
 class Endpoint:
     """Built once per run from an adapter. Reads the endpoint's keys from ``environ``, once.
 
-    Raises Problem for a variable that is missing or holds something that is no key.
+    ``keyless``: nothing will be sent, so no key is asked for (replays). Raises Problem for a variable that is
+    missing or holds something that is no key.
     """
 
     def __init__(
@@ -27,6 +28,8 @@ class Endpoint:
         adapter: Adapter,
         clock: Callable[[], float],
         environ: Mapping[str, str] | None = None,
+        *,
+        keyless: bool = False,
     ) -> None:
         from gateway.adapters.catalog import key_values
 
@@ -37,11 +40,13 @@ class Endpoint:
         self.spent = Spent()
         self.health = EndpointHealth()
         self.gate = AdaptiveConcurrency(settings.concurrency, clock)
-        keys = key_values(settings, os.environ if environ is None else environ)
+        keys = [] if keyless else key_values(settings, os.environ if environ is None else environ)
         self.secrets: list[str] = [*keys, *_declared_secrets(adapter)]
         addresses = _addresses(adapter)
         self.lanes = [
-            Lane(address, key, adapter.headers(key)) for address in addresses for key in (keys or [None])
+            Lane(address, key, {} if keyless else adapter.headers(key))
+            for address in addresses
+            for key in (keys or [None])
         ]
         self._identity = hashlib.blake2b(
             orjson.dumps([name, settings.kind, settings.identity or addresses]), digest_size=16
@@ -52,7 +57,7 @@ class Endpoint:
         )
         self._count: Callable[[str], int] | None = None
         self._ratio = 1.0
-        self._price = _price(adapter)
+        self._price = adapter.settings.price
 
     def key(self, sent: bytes, repeat: int) -> str:
         """The journal's key: BLAKE2b-128 of endpoint, kind, address (or identity), all that is sent, repeat."""

@@ -13,7 +13,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import aiohttp
 import orjson
@@ -51,12 +51,15 @@ class Gateway:
         events: EventLog | None = None,
         environ: Mapping[str, str] | None = None,
         clocks: Clocks | None = None,
+        offline: bool = False,
     ) -> None:
         self.clocks = clocks or Clocks()
+        self.offline = offline
         self.journal, self.budget = journal, budget or Budget()
         self.events = events or EventLog(None)
         self.endpoints = {
-            name: Endpoint(name, adapter, self.clocks.ticks, environ) for name, adapter in endpoints.items()
+            name: Endpoint(name, adapter, self.clocks.ticks, {} if offline else environ, keyless=offline)
+            for name, adapter in endpoints.items()
         }
         self.redactor = Redactor(secret for endpoint in self.endpoints.values() for secret in endpoint.secrets)
         self._flying: dict[str, asyncio.Future[Answer] | None] = {}
@@ -106,6 +109,8 @@ class Gateway:
             if row is not None:
                 target.spent.served += 1
                 return answer_of(row)
+            if self.offline:
+                raise replayed_failure(journal.find_failure(key), endpoint)
         flying = self._flying
         if key in flying:
             shared = flying[key]
@@ -133,7 +138,10 @@ class Gateway:
         announced = False
         estimate = target.estimate(sent)
         while True:
-            await self._admit(target, estimate)
+            try:
+                await self._admit(target, estimate)
+            except Fault as closed:
+                await self._fail(target, closed, closed.message, attempts, sent, key, labels)
             self.budget.in_flight += 1
             self.budget.total.calls += 1
             target.spent.calls += 1
@@ -159,7 +167,7 @@ class Gateway:
                 body = _ok_line(target, sent, labels, answer, attempt.bodies, attempts, self.clocks.wall())
                 await self._record(key, "ok", body)
                 return answer
-            assert fault is not None
+            fault = fault or Fault("unexpected", "neither an answer nor a fault")
             self._went_wrong(target, attempt, fault, latency, attempts)
             wait = await self._wait_or_fail(target, fault, attempts, began, sent, key, labels)
             await self.clocks.sleep(wait)
@@ -173,26 +181,24 @@ class Gateway:
         if written is not None:
             await asyncio.shield(written)
 
-    async def _admit(self, target: Endpoint, estimate: int) -> None:
-        """Wait in line until this attempt may start."""
+    def _check_open(self, target: Endpoint) -> None:
         if self._stop is not None:
             raise self._stop
         if target.health.reason is not None:
-            raise EndpointStopped(target.name, "endpoint_stopped", target.health.reason, 0)
+            raise Fault("endpoint_stopped", target.health.reason)
         if self._capped:
             self.budget.check()
+
+    async def _admit(self, target: Endpoint, estimate: int) -> None:
+        """Wait in line until this attempt may start."""
+        self._check_open(target)
         if not target.gate.take_now():
             await target.gate.take()
         try:
             wait = target.reserve(estimate)
             if wait > 0:
                 await self.clocks.sleep(wait)
-            if self._stop is not None:
-                raise self._stop
-            if target.health.reason is not None:
-                raise EndpointStopped(target.name, "endpoint_stopped", target.health.reason, 0)
-            if self._capped:
-                self.budget.check()
+            self._check_open(target)
         except BaseException:
             target.gate.left()
             raise
@@ -270,7 +276,7 @@ class Gateway:
                 "status": fault.status,
                 "latency_s": round(latency, 4),
                 "request_id": fault.request_id,
-                "usage": usage,
+                "usage": tuple(usage) if usage is not None else None,
                 "bodies": [body[:4096].decode("utf-8", "replace") for body in attempt.bodies],
             }
         )
@@ -299,12 +305,26 @@ class Gateway:
             )
         except GiveUp as reason:
             message = f"{fault.message} ({reason})" if str(reason) else fault.message
+        await self._fail(target, fault, message, attempts, sent, key, labels)
+
+    async def _fail(
+        self,
+        target: Endpoint,
+        fault: Fault,
+        message: str,
+        attempts: list[dict[str, Any]],
+        sent: bytes,
+        key: str,
+        labels: tuple[int, str, str],
+    ) -> NoReturn:
+        """The call ends without an answer: written, then raised."""
         target.spent.failed += 1
         self.budget.total.failed += 1
         body = _failed_line(target, sent, labels, fault, message, attempts, self.clocks.wall())
         await self._record(key, "truncated" if fault.kind == "truncated" else "failed", body)
-        kind = Forbidden if fault.kind == "forbidden" else CallFailed
-        raise kind(target.name, fault.kind, message, len(attempts), self.redactor.text(fault.text)) from None
+        raise _FAILURES.get(fault.kind, CallFailed)(
+            target.name, fault.kind, message, len(attempts), self.redactor.text(fault.text)
+        ) from None
 
     def _wire_session(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -312,6 +332,7 @@ class Gateway:
         return self._session
 
 
+_FAILURES = {"forbidden": Forbidden, "endpoint_stopped": EndpointStopped}
 _EVENT_FIELDS = ("kind", "message", "status", "latency_s", "request_id")
 
 
@@ -329,6 +350,14 @@ def answer_of(row: Mapping[str, Any]) -> Answer:
         row["cost_usd"],
         tuple(fault["kind"] for fault in row["faults"]),
     )
+
+
+def replayed_failure(row: Mapping[str, Any] | None, endpoint: str) -> CallFailed:
+    """The failure that a journal line holds; without a line, that this call was never finished."""
+    if row is None:
+        return CallFailed(endpoint, "not_in_journal", "the journal has no such call", 0)
+    failure = row["failure"]
+    return CallFailed(endpoint, failure["kind"], failure["message"], len(row["faults"]), failure["text"])
 
 
 def _labels(target: Endpoint, labels: tuple[int, str, str], wall: float) -> bytes:
@@ -350,7 +379,7 @@ def _ok_line(
         {
             "text": answer.text,
             "finish": answer.finish,
-            "usage": answer.usage,
+            "usage": tuple(answer.usage),
             "model": answer.model,
             "request_id": answer.request_id,
             "warnings": answer.warnings,

@@ -34,6 +34,7 @@ FaultKind = Literal[
     "timeout",
     "connection",
     "forbidden",
+    "endpoint_stopped",
     "unexpected",
 ]
 
@@ -115,3 +116,10 @@ class BudgetReached(Stopped):
 
 class Interrupted(Stopped):
     """The user asked to stop."""
+
+
+def as_failed(endpoint: str, error: Exception) -> CallFailed:
+    """Any exception of one item's work as a failure that can be recorded beside the results."""
+    if isinstance(error, CallFailed):
+        return error
+    return CallFailed(endpoint, "unexpected", f"{type(error).__name__}: {error}", 0)

@@ -42,35 +42,44 @@ _OFFSET_BITS = 44
 
 
 class Journal:
-    """One run's journal, opened for writing by one process at a time (see :class:`RunLock`).
+    """One run's journal, opened for writing by one process at a time (see :class:`RunLock`), or for reading only.
 
     ``durable``: sync to disk with every tick instead of once a second. ``notes`` says what was repaired,
     ``lost`` how many calls were sent by processes that died before the answer was written.
     """
 
-    def __init__(self, folder: Path, *, durable: bool = False) -> None:
-        self.folder, self.durable = folder, durable
+    def __init__(self, folder: Path, *, durable: bool = False, read_only: bool = False) -> None:
+        self.folder, self.durable, self.read_only = folder, durable, read_only
         self.notes: list[str] = []
         self.states: Counter[str] = Counter()
         self.lost = 0
         self._where: dict[int, int] = {}
+        self._failed: dict[int, int] = {}
         self._files: list[BinaryIO] = []
         self._pending: list[bytes] = []
         self._pending_size = 0
         self._tick: asyncio.Future[None] | None = None
         self._dirty = False
         self._syncing: asyncio.TimerHandle | None = None
-        folder.mkdir(parents=True, exist_ok=True)
+        if not read_only:
+            folder.mkdir(parents=True, exist_ok=True)
         self._load()
-        self._segment, self._path = self._new_segment()
-        self._size = 0
-        self._put_header()
+        self._segment, self._size = -1, 0
+        if not read_only:
+            self._open_segment()
 
     # -- reading
 
     def find(self, key: str) -> dict[str, Any] | None:
         """The finished call with this key, or None. Reads one line from disk."""
-        place = self._where.get(int(key[:16], 16))
+        return self._row(self._where, key)
+
+    def find_failure(self, key: str) -> dict[str, Any] | None:
+        """The last call with this key that ended without an answer, or None: to replay a run as it was."""
+        return self._row(self._failed, key)
+
+    def _row(self, index: dict[int, int], key: str) -> dict[str, Any] | None:
+        place = index.get(int(key[:16], 16))
         if place is None:
             return None
         number, offset = place >> _OFFSET_BITS, place & ((1 << _OFFSET_BITS) - 1)
@@ -101,7 +110,8 @@ class Journal:
             for offset, line in _checked_lines(path, self._files[number], self.notes):
                 end = offset + len(line)
                 self._index(line, number, offset, open_calls)
-            _cut_tail(path, end, self.notes)
+            if not self.read_only:
+                _cut_tail(path, end, self.notes)
         self.lost = sum(open_calls.values())
 
     def _index(self, line: bytes, number: int, offset: int, open_calls: Counter[int]) -> None:
@@ -117,8 +127,8 @@ class Journal:
             del open_calls[short]
         else:
             open_calls[short] -= 1
-        if state == b"ok":
-            self._where[short] = number << _OFFSET_BITS | offset
+        index = self._where if state == b"ok" else self._failed
+        index[short] = number << _OFFSET_BITS | offset
 
     # -- writing
 
@@ -131,6 +141,8 @@ class Journal:
         line = b'%b,"crc":"%08x"}\n' % (head, zlib.crc32(head))
         if state == "ok":
             self._where[int(key[:16], 16)] = self._segment << _OFFSET_BITS | self._size
+        elif state != "sent" and state != "note":
+            self._failed[int(key[:16], 16)] = self._segment << _OFFSET_BITS | self._size
         self._pending.append(line)
         self._size += len(line)
         self._pending_size += len(line)
@@ -191,23 +203,24 @@ class Journal:
             self._sync()
 
     def close(self) -> None:
+        """Write, sync and let go of the files; a segment without a call in it is removed."""
+        for file in self._files:
+            file.close()
+        if self.read_only:
+            return
         self.sync()
         if self._syncing is not None:
             self._syncing.cancel()
         os.close(self._out)
-        for file in self._files:
-            file.close()
         if self._size == self._header_size:
             self._path.unlink(missing_ok=True)
 
-    def _new_segment(self) -> tuple[int, Path]:
+    def _open_segment(self) -> None:
         last = max((int(path.name[:6]) for path in segments(self.folder)), default=0)
-        path = self.folder / f"{last + 1:06d}-{os.getpid()}.jsonl"
-        self._out = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o644)
-        self._files.append(path.open("rb"))
-        return len(self._files) - 1, path
-
-    def _put_header(self) -> None:
+        self._path = self.folder / f"{last + 1:06d}-{os.getpid()}.jsonl"
+        self._out = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o644)
+        self._files.append(self._path.open("rb"))
+        self._segment = len(self._files) - 1
         body = {"journal": VERSION, "hash": "blake2b-128", "pid": os.getpid(), "host": socket.gethostname()}
         self.put(NO_KEY, "note", b"," + orjson.dumps({**body, "at": round(time.time(), 3)})[1:-1])
         self._header_size = self._size
@@ -235,6 +248,7 @@ class RunLock:
         os.write(self._file, f"process {os.getpid()} on {socket.gethostname()} since {started}\n".encode())
 
     def release(self) -> None:
+        os.ftruncate(self._file, 0)
         os.close(self._file)
 
     def __enter__(self) -> RunLock:

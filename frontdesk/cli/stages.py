@@ -1,0 +1,146 @@
+"""What the commands that run stages share: options, the session, and what is done when stages have ended."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from frontdesk import config as configuration
+from frontdesk import session as sessions
+from frontdesk.config import Config
+from frontdesk.pipeline import Pipeline
+from frontdesk.runfolder import RunFolder
+from runstore.ids import content_id
+from runstore.problems import InputProblem, Problem
+from runstore.publish import parse_record, read_rows, write_bytes, write_jsonl
+from runstore.records import Dialogue, Judgment, Record, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An open pipeline, for a command's work."""
+
+    pipeline: Pipeline
+    folder: RunFolder
+    config: Config
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--run", dest="folder", metavar="DIR", help="the run folder (default: runs/<name>)")
+    parser.add_argument("--seed", type=int, help="replaces [run] seed")
+    parser.add_argument("--language", choices=("en", "ko"), help="replaces [run] language")
+    parser.add_argument("--prompts", metavar="DIR", help="a folder of prompt files that replace the shipped ones")
+    parser.add_argument(
+        "--change", action="store_true", help="let a changed configuration recompute this run folder"
+    )
+    parser.add_argument("--durable", action="store_true", help="sync the journal to disk with every write")
+
+
+def load_config(args: argparse.Namespace) -> Config:
+    """The configuration a command was given (or the one its run folder was made with), with its options in."""
+    given: Path | None = args.config
+    if given is None:
+        if not args.folder:
+            raise Problem("--config CONFIG or --run DIR is needed")
+        config = RunFolder(Path(args.folder)).config()
+    else:
+        config = configuration.load(given)
+    changes = {
+        key: value for key in ("seed", "language", "prompts") if (value := getattr(args, key, None)) is not None
+    }
+    if not changes:
+        return config
+    return config.model_copy(update={"run": config.run.model_copy(update=changes)})
+
+
+def folder_of(args: argparse.Namespace, config: Config) -> RunFolder:
+    return sessions.default_folder(config, args.folder)
+
+
+def execute(
+    args: argparse.Namespace,
+    config: Config,
+    endpoints: Sequence[str],
+    work: Callable[[Session], Awaitable[int]],
+) -> int:
+    """Open the run, do the work, close it; returns the exit code."""
+    folder = folder_of(args, config)
+    open_pipeline: list[Pipeline] = []
+
+    async def whole() -> int:
+        async with sessions.opened(
+            folder, config, endpoints, change=args.change, durable=args.durable
+        ) as pipeline:
+            open_pipeline.append(pipeline)
+            return await work(Session(pipeline, folder, config))
+
+    return sessions.run_interruptibly(whole, lambda: open_pipeline[0].gateway if open_pipeline else None)
+
+
+def conclude(session: Session, judgments: Sequence[Judgment], verdicts: Sequence[Verdict]) -> int:
+    """Ratings and report of a judged run; exit code 1 where anything failed or could not be read."""
+    rate_and_report(session.folder, session.config, judgments, verdicts)
+    return exit_code(session.folder, judgments, verdicts)
+
+
+def rate_and_report(
+    folder: RunFolder, config: Config, judgments: Sequence[Judgment], verdicts: Sequence[Verdict]
+) -> None:
+    from frontdesk.rating import rate_run
+    from frontdesk.report.run_report import write_report
+
+    rate_run(folder, config, judgments, verdicts)
+    write_report(folder)
+
+
+def exit_code(folder: RunFolder, judgments: Sequence[Judgment] = (), verdicts: Sequence[Verdict] = ()) -> int:
+    """0, or 1 where something failed, was unreadable or invalid."""
+    incomplete = (
+        folder.failures()
+        or any(judgment.outcome == "unreadable" for judgment in judgments)
+        or any(verdict.outcome == "invalid" for verdict in verdicts)
+    )
+    return 1 if incomplete else 0
+
+
+def copy_out(path: Path | None, records: Sequence[Record]) -> None:
+    if path is not None:
+        write_jsonl(path, records)
+
+
+def copy_in(source: Path | None, target: Path) -> None:
+    """Take a user's file into the run folder, where the stages read it."""
+    if source is not None and source.resolve() != target.resolve():
+        try:
+            write_bytes(target, source.read_bytes())
+        except OSError as error:
+            raise InputProblem(source, "a readable file", found=error.strerror or str(error)) from error
+
+
+def read_dialogues(path: Path) -> list[Dialogue]:
+    """Dialogues of anybody's: an id that is missing is derived from the content, the rest has plain defaults."""
+    dialogues: list[Dialogue] = []
+    for line, row in read_rows(path):
+        utterances = row.get("utterances") or row.get("turns")
+        if not isinstance(utterances, list):
+            raise InputProblem(path, "a list of utterances", found=utterances, line=line, field="utterances")
+        filled: dict[str, object] = {
+            "persona": "unknown",
+            "question": "unknown",
+            "subject": "unknown",
+            "end": "turns reached",
+            "complete": True,
+            "turns": sum(_role(utterance) == "teacher" for utterance in cast("list[object]", utterances)),
+            **{key: value for key, value in row.items() if key != "turns" or isinstance(value, int)},
+            "utterances": utterances,
+        }
+        filled.setdefault("id", content_id("d", utterances))
+        dialogues.append(parse_record(Dialogue, filled, path, line))
+    return dialogues
+
+
+def _role(utterance: object) -> object:
+    return cast("dict[str, object]", utterance).get("role") if isinstance(utterance, dict) else None

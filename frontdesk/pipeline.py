@@ -1,0 +1,241 @@
+"""The stages of a run, each from records to records, published as files as it ends.
+
+A stage that is run again finds its finished calls in the journal; nothing of it is kept anywhere else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from arena import criteria
+from arena.judge import Bench, Judged, Judging, judge_match
+from arena.matches import Match, all_pairs, chosen_pairs, matches
+from frontdesk.config import Config
+from frontdesk.progress import Progress
+from frontdesk.runfolder import RunFolder
+from gateway.adapters.base import Adapter
+from gateway.crowd import Gathered, each
+from gateway.engine import Gateway
+from gateway.errors import CallFailed, Stopped, as_failed
+from gateway.prompts import check_overrides
+from personas import assign, generate
+from runstore.ids import digest
+from runstore.problems import Problem
+from runstore.publish import write_jsonl
+from runstore.records import Dialogue, Failure, Judgment, Reply, Subset, Verdict
+from simulator import cutter
+from simulator.collect import reply_to, styles_of
+from simulator.conversation import Conversation, Held, converse
+from simulator.roles import Roles
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+MOST_AT_ONCE = 4096
+
+
+class Stopping(Exception):
+    """A stage was stopped; what it finished has been published."""
+
+    def __init__(self, reason: Stopped, stage: str, done: int, of: int) -> None:
+        super().__init__(f"{stage} stopped: {reason}; {done} of {of} finished")
+        self.reason, self.stage, self.done, self.of = reason, stage, done, of
+
+
+class Pipeline:
+    """The stages over one run folder and one gateway (None where no stage will call a model)."""
+
+    def __init__(self, folder: RunFolder, config: Config, gateway: Gateway | None, progress: Progress) -> None:
+        self.folder, self.config, self.gateway, self.progress = folder, config, gateway, progress
+        self.prompts = Path(config.run.prompts) if config.run.prompts else None
+        if self.prompts is not None:
+            check_overrides(self.prompts, ("simulator", "arena"))
+
+    async def simulate(self) -> list[Dialogue]:
+        """Personas and questions -> dialogues.jsonl."""
+        from seed_questions import load
+
+        run, how = self.config.run, self.config.section("simulate")
+        people = generate(
+            self.config.personas.factors,
+            language=run.language,
+            design=self.config.personas.design,
+            size=self.config.personas.size,
+            seed=run.seed,
+        )
+        questions = load(self.config.questions.file, language=run.language)
+        if (wanted := self.config.questions.subjects) is not None:
+            known = {question.subject for question in questions}
+            if unknown := [name for name in wanted if name not in known]:
+                raise Problem(
+                    f"questions.subjects: found {unknown[0]!r}, expected some of {', '.join(sorted(known))}"
+                )
+            questions = [question for question in questions if question.subject in wanted]
+        conversation = Conversation(
+            student=how.student,
+            teacher=how.teacher,
+            turns=how.turns,
+            acts=how.acts,
+            **({"weights": how.act_weights} if how.act_weights else {}),
+            style=how.style,
+            blank_retries=how.blank_retries,
+            seed=run.seed,
+        )
+        roles = Roles.load(run.language, self.prompts, [how.style])
+        inputs = {
+            "personas": {"count": len(people), "hash": digest([person.model_dump() for person in people])},
+            "questions": {"count": len(questions), "hash": digest([each.model_dump() for each in questions])},
+        }
+        self.folder.write_manifest(self.config, roles.hashes, inputs)
+        copies: Counter[tuple[str, str]] = Counter()
+        planned: list[Callable[[], Awaitable[Held]]] = []
+        for person, question in assign(people, questions, how.dialogues, run.seed):
+            copy = copies[person.id, question.id]
+            copies[person.id, question.id] += 1
+            planned.append(
+                lambda person=person, question=question, copy=copy: converse(
+                    self._gateway().ask, person, question, conversation, roles, copy=copy
+                )
+            )
+        held = await self._each("simulate", planned, lambda one: one(), (how.student, how.teacher))
+        dialogues = [one.dialogue for one in held.results() if one.dialogue.turns > 0]
+        failures = [one.failure for one in held.results() if one.failure is not None]
+        failures += [as_failed(how.teacher, error).record("simulate", "dialogue") for _, error in held.failed]
+        self._publish("simulate", "dialogues.jsonl", dialogues, failures)
+        self._end(
+            "simulate", held, len(planned), f"{sum(d.complete for d in dialogues)} of {len(planned)} dialogues"
+        )
+        return dialogues
+
+    def cut(self, dialogues: Sequence[Dialogue]) -> list[Subset]:
+        """Dialogues -> subsets.jsonl; only complete dialogues are cut."""
+        how, seed = self.config.cut, self.config.run.seed
+        whole = [dialogue for dialogue in dialogues if dialogue.complete]
+        subsets = cutter.cut(whole, how.subsets, seed=seed, depth=how.depth, last_turns=how.last_turns)
+        failures: list[Failure] = []
+        if (missing := how.subsets - len(subsets)) > 0:
+            message = f"{missing} of {how.subsets} subsets could not be cut: {len(whole)} dialogues hold no more"
+            failures = [Failure(stage="cut", item="subsets", endpoint="", kind="too_few", message=message)]
+        self._publish("cut", "subsets.jsonl", subsets, failures)
+        self.progress.say(f"cut: {len(subsets)} of {how.subsets} subsets")
+        return subsets
+
+    async def collect(self, subsets: Sequence[Subset]) -> list[Reply]:
+        """Subsets -> replies.jsonl."""
+        names: tuple[str, ...] = self.config.section("collect").endpoints
+        adapters = self._adapters(names)
+        settings = {name: adapter.settings for name, adapter in adapters.items()}
+        roles = Roles.load(self.config.run.language, self.prompts, styles_of(settings))
+        self.folder.write_manifest(self.config, roles.hashes, {})
+        work = [(subset, name) for subset in subsets for name in names]
+        ask = self._gateway().ask
+        gathered = await self._each(
+            "collect", work, lambda one: reply_to(ask, one[0], one[1], roles, settings[one[1]]), names
+        )
+        replies = gathered.results()
+        failures = [
+            as_failed(name, error).record("collect", subset.id) for (subset, name), error in gathered.failed
+        ]
+        self._publish("collect", "replies.jsonl", replies, failures)
+        self._end("collect", gathered, len(work), f"{len(replies)} of {len(work)} replies")
+        return replies
+
+    async def judge(
+        self, subsets: Sequence[Subset], replies: Sequence[Reply]
+    ) -> tuple[list[Judgment], list[Verdict]]:
+        """Replies -> judgments.jsonl and verdicts.jsonl."""
+        how = self.judging()
+        pairs = self.pairs(replies)
+        bench = Bench.load(how, self.config.run.language, self.prompts)
+        self.folder.write_manifest(self.config, bench.hashes, {})
+        played, missing = matches(subsets, replies, pairs)
+        work = [(match, criterion) for match in played for criterion in how.criterion_ids]
+        ask = self._gateway().ask
+
+        async def one(item: tuple[Match, str]) -> Judged:
+            return await judge_match(ask, bench, item[0], item[1])
+
+        gathered = await self._each("judge", work, one, how.judges)
+        judged = gathered.results()
+        judgments = [judgment for each_match in judged for judgment in each_match.judgments]
+        verdicts = [each_match.verdict for each_match in judged if each_match.verdict is not None]
+        failures = [failed.record("judge", item) for each_match in judged for item, failed in each_match.failures]
+        failures += [as_failed("", error).record("judge", match.id) for (match, _), error in gathered.failed]
+        failures += [_missing(subset, pair) for subset, pair in missing]
+        write_jsonl(self.folder.file("judgments.jsonl"), judgments)
+        self._publish("judge", "verdicts.jsonl", verdicts, failures)
+        unreadable = sum(judgment.outcome == "unreadable" for judgment in judgments)
+        asked = len(work) * how.asked
+        summary = (
+            f"{len(judgments)} of {asked} rounds, {unreadable} unreadable; {len(verdicts)} of {len(work)} verdicts"
+        )
+        self._end("judge", gathered, len(work), summary)
+        return judgments, verdicts
+
+    def judging(self) -> Judging:
+        section = self.config.section("judge")
+        chosen = criteria.load(section.criteria, self.config.run.language, self.prompts)
+        return Judging(
+            judges=section.endpoints,
+            criteria=tuple(chosen),
+            rounds=section.rounds,
+            order=section.order,
+            form=section.format,
+            one_by_one=section.one_by_one,
+            rounds_mode=section.rounds_mode,
+            reask=section.reask,
+            seed=self.config.run.seed,
+        )
+
+    def pairs(self, replies: Sequence[Reply] = ()) -> list[tuple[str, str]]:
+        """The pairs that meet: those chosen, or all of the endpoints collected (or found in ``replies``)."""
+        collected = self.config.collect
+        names = (
+            list(collected.endpoints) if collected is not None else sorted({reply.endpoint for reply in replies})
+        )
+        chosen = self.config.section("judge").pairs
+        return all_pairs(names) if chosen is None else chosen_pairs(names, chosen)
+
+    async def _each(
+        self, stage: str, work: Sequence[Item], do: Callable[[Item], Awaitable[Result]], endpoints: Sequence[str]
+    ) -> Gathered[Item, Result]:
+        self.progress.start(stage, len(work))
+        adapters = self._adapters(endpoints)
+        at_once = min(MOST_AT_ONCE, sum(adapter.settings.concurrency for adapter in adapters.values()))
+        gathered = await each(work, do, at_once=at_once, finished=self.progress.advance)
+        journal = self._gateway().journal
+        if journal is not None:
+            journal.sync()
+        return gathered
+
+    def _adapters(self, names: Sequence[str]) -> Mapping[str, Adapter]:
+        gateway = self._gateway()
+        return {name: gateway.endpoints[name].adapter for name in names}
+
+    def _gateway(self) -> Gateway:
+        if self.gateway is None:
+            raise Problem("this stage calls models, but none were opened")
+        return self.gateway
+
+    def _publish(
+        self,
+        stage: str,
+        name: str,
+        records: Sequence[Dialogue] | Sequence[Subset] | Sequence[Reply] | Sequence[Verdict],
+        failures: Sequence[Failure],
+    ) -> None:
+        write_jsonl(self.folder.file(name), records)
+        self.folder.replace_failures(stage, failures)
+
+    def _end(self, stage: str, gathered: Gathered[Item, Result], of: int, summary: str) -> None:
+        if gathered.stopped is not None:
+            raise Stopping(gathered.stopped, stage, len(gathered.done), of)
+        self.progress.finish(summary)
+
+
+def _missing(subset: str, pair: tuple[str, str]) -> Failure:
+    names = " and ".join(pair)
+    failed = CallFailed("", "no_match", f"no match of {names}: a reply is missing", 0)
+    return failed.record("judge", f"{subset}/{pair[0]}/{pair[1]}")

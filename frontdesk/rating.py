@@ -1,0 +1,43 @@
+"""From a run's verdicts to its leaderboard files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arena.ratings.estimate import Settings
+from arena.ratings.leaderboard import Leaderboard, build
+from arena.ratings.verdicts import from_verdicts, subset_labels
+from frontdesk.config import Config
+from frontdesk.runfolder import RunFolder
+from runstore.problems import Problem
+from runstore.records import Judgment, Verdict
+
+
+def settings_of(config: Config) -> Settings:
+    """The ``[rate]`` section as settings of the rating engine."""
+    rate = config.rate
+    if len(rate.anchor) > 1:
+        raise Problem(f"rate.anchor: found {len(rate.anchor)} endpoints, expected one")
+    return Settings(
+        ties=rate.ties,
+        intervals=rate.intervals,
+        level=rate.level,
+        resamples=rate.resamples,
+        seed=config.run.seed,
+        clustered=rate.cluster == "dialogue",
+        anchor=next(iter(rate.anchor.items()), None),
+        prior=rate.prior or 0.0,
+        reference=rate.reference,
+    )
+
+
+def rate_run(
+    folder: RunFolder, config: Config, judgments: Sequence[Judgment], verdicts: Sequence[Verdict]
+) -> Leaderboard:
+    """Rate a run's verdicts and write leaderboard.json, .csv and .md into its folder."""
+    from arena.ratings.files import write_leaderboard
+
+    labels = subset_labels(folder.subsets()) if folder.file("subsets.jsonl").is_file() else None
+    board = build(from_verdicts(verdicts, judgments, labels), settings_of(config))
+    write_leaderboard(folder.path, board)
+    return board

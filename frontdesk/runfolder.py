@@ -1,0 +1,98 @@
+"""A run folder: its files, the configuration that made it, and the lock of whoever writes it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from frontdesk import config as configuration
+from frontdesk.config import Config
+from gateway.secrets import Redactor
+from runstore.problems import InputProblem, Problem
+from runstore.publish import read_json, read_records, write_json, write_jsonl, write_text
+from runstore.records import Dialogue, Failure, Judgment, Reply, Subset, Verdict
+
+STAGES = ("simulate", "cut", "collect", "judge", "rate", "report")
+
+
+class RunFolder:
+    """Paths and stage files of one run."""
+
+    def __init__(self, path: Path, journal: Path | None = None) -> None:
+        self.path = path
+        self.journal = journal or path / "journal"
+
+    def file(self, name: str) -> Path:
+        return self.path / name
+
+    def config(self) -> Config:
+        """The configuration that made this run. Raises InputProblem where there is none."""
+        if not self.file("run.toml").is_file():
+            raise InputProblem(self.path, "a run folder (with run.toml)", found="none")
+        return configuration.load(self.file("run.toml"))
+
+    def claim(self, config: Config, redactor: Redactor, *, change: bool = False) -> None:
+        """Write the resolved configuration, or check that the run was made with the same one.
+
+        Raises Problem naming every key that differs: results of two configurations would be mixed.
+        """
+        text = redactor.text(configuration.to_toml(config))
+        path = self.file("run.toml")
+        if path.is_file() and not change:
+            old = configuration.settled(configuration.load(path))
+            new = configuration.settled(configuration.parse(tomllib.loads(text)))
+            if different := configuration.differences(old, new):
+                listed = "\n  ".join(different)
+                raise Problem(
+                    f"{self.path} was made with another configuration:\n  {listed}\n"
+                    "Give another folder with --run, or --change to recompute this one "
+                    "(finished calls that still fit are kept)."
+                )
+        write_text(path, text)
+
+    def write_manifest(self, config: Config, prompts: Mapping[str, str], inputs: Mapping[str, Any]) -> None:
+        """What made this run, without times: the same run gives the same manifest."""
+        path = self.file("manifest.json")
+        old: dict[str, dict[str, Any]] = read_json(path) if path.is_file() else {}
+        merged: dict[str, str] = {**old.get("prompts", {}), **prompts}
+        write_json(
+            path,
+            {
+                "program": "tutor-arena",
+                "version": version("tutor-arena"),
+                "formats": {"journal": 1, "records": 1},
+                "seed": config.run.seed,
+                "language": config.run.language,
+                "prompts": dict(sorted(merged.items())),
+                "inputs": {**old.get("inputs", {}), **inputs},
+                "settings": configuration.settled(config),
+            },
+        )
+
+    def dialogues(self) -> list[Dialogue]:
+        return read_records(self.file("dialogues.jsonl"), Dialogue)
+
+    def subsets(self) -> list[Subset]:
+        return read_records(self.file("subsets.jsonl"), Subset)
+
+    def replies(self) -> list[Reply]:
+        return read_records(self.file("replies.jsonl"), Reply)
+
+    def judgments(self) -> list[Judgment]:
+        return read_records(self.file("judgments.jsonl"), Judgment)
+
+    def verdicts(self) -> list[Verdict]:
+        return read_records(self.file("verdicts.jsonl"), Verdict)
+
+    def failures(self) -> list[Failure]:
+        path = self.file("failures.jsonl")
+        return read_records(path, Failure) if path.is_file() else []
+
+    def replace_failures(self, stage: str, new: Iterable[Failure]) -> None:
+        """The failures of one stage, those of the others kept; in the order of stages, then of items."""
+        rows = [failure for failure in self.failures() if failure.stage != stage] + list(new)
+        rows.sort(key=lambda row: (STAGES.index(row.stage) if row.stage in STAGES else 99, row.item, row.endpoint))
+        write_jsonl(self.file("failures.jsonl"), rows)
