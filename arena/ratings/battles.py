@@ -1,0 +1,437 @@
+"""Battles as counts: who met whom, how it ended, who was shown first.
+
+A battle is one comparison of two models. Ratings need only how often each (pair, outcome, shown-first) cell
+occurred, so battles are counted as they are read, chunk by chunk, and single rows are kept (8 to 16 bytes each)
+only where something needs them: clusters, categories, covariates, or the order of play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.ratings.columns import Encoded, encode
+from runstore.problems import InputProblem
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+LOSS, TIE, WIN = 0, 1, 2
+OUTCOMES: Mapping[str, int] = {"model_a": WIN, "model_b": LOSS, "tie": TIE, "tie (bothbad)": TIE, "both_bad": TIE}
+FIRST: Mapping[str, int] = {"model_a": 2, "model_b": 0}
+UNKNOWN_FIRST = 1
+MISSING_LEVEL = "(missing)"
+_DENSE_CELLS = 16_000_000
+
+
+def sums(key: NDArray[np.integer[Any]], amount: Floats, size: int) -> Floats:
+    """For each number below ``size`` the sum of the amounts whose key it is."""
+    return np.bincount(key, amount, size).astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Single battles: ``cell`` indexes the cells; the rest is aligned with it, where it is known."""
+
+    cell: NDArray[np.int32]
+    cluster: NDArray[np.int32] | None = None
+    clusters: int = 0
+    weight: Floats | None = None
+    levels: Mapping[str, tuple[NDArray[np.int32], tuple[str, ...]]] = field(default_factory=dict[str, Any])
+    covariates: Mapping[str, Floats] = field(default_factory=dict[str, Floats])
+
+
+@dataclass(frozen=True)
+class Battles:
+    """Counted battles. Cell k: ``names[i[k]]`` against ``names[j[k]]``, i < j, names sorted.
+
+    ``outcome`` is 2 where i won, 1 for a tie, 0 where j won; ``first`` is +1 where i was shown first, -1 where
+    j was, 0 where nobody said. ``weight`` sums the battles' weights, ``square`` their squares, ``number`` counts
+    the battles. ``covariates`` of the rows are differences, model_a minus model_b turned to i minus j.
+    ``invalid`` counts the matches of a pair (names in sorted order) that had no usable outcome;
+    ``rounds`` holds the single rounds where battles are the majorities of several.
+    """
+
+    names: tuple[str, ...]
+    i: Ints
+    j: Ints
+    outcome: Ints
+    first: Ints
+    weight: Floats
+    square: Floats
+    number: Ints
+    weighted: bool = False
+    rows: Rows | None = None
+    cluster_name: str | None = None
+    self_play: int = 0
+    invalid: Mapping[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+    agreement: Mapping[str, int] | None = None
+    rounds: Battles | None = None
+
+    @property
+    def total(self) -> int:
+        """Battles counted (games of a model against itself are not)."""
+        return int(self.number.sum())
+
+    @property
+    def shown_first_known(self) -> bool:
+        return bool(np.any(self.first != 0))
+
+    def wins(self) -> Floats:
+        """(M, M) weighted wins of the row's model over the column's."""
+        return self._matrix(LOSS, WIN)
+
+    def ties(self) -> Floats:
+        """(M, M) weighted ties, symmetric."""
+        return self._matrix(TIE, TIE)
+
+    def _matrix(self, lost: int, won: int) -> Floats:
+        size = len(self.names)
+        up, down = self.outcome == won, self.outcome == lost
+        key = np.concatenate([self.i[up] * size + self.j[up], self.j[down] * size + self.i[down]])
+        return sums(key, np.concatenate([self.weight[up], self.weight[down]]), size * size).reshape(size, size)
+
+    def select(self, keep: NDArray[np.bool_]) -> Battles:
+        """The same models with only some of the rows. Needs rows; what was invalid or self-play is left out."""
+        if self.rows is None:
+            raise ValueError("rows were not kept")
+        rows = self.rows
+        cell = rows.cell[keep]
+        weight = None if rows.weight is None else rows.weight[keep]
+        kept = Rows(
+            cell,
+            None if rows.cluster is None else rows.cluster[keep],
+            rows.clusters,
+            weight,
+            {name: (codes[keep], levels) for name, (codes, levels) in rows.levels.items()},
+            {name: values[keep] for name, values in rows.covariates.items()},
+        )
+        size = len(self.i)
+        number = np.bincount(cell, minlength=size)
+        ones = np.ones(len(cell)) if weight is None else weight
+        return replace(
+            self,
+            weight=sums(cell, ones, size),
+            square=sums(cell, ones**2, size),
+            number=number,
+            rows=kept,
+            self_play=0,
+            invalid={},
+            agreement=None,
+            rounds=None,
+        )
+
+
+def from_columns(
+    model_a: object,
+    model_b: object,
+    winner: object,
+    *,
+    first: object = None,
+    weight: object = None,
+    cluster: object = None,
+    cluster_name: str | None = None,
+    categories: Mapping[str, object] | None = None,
+    covariates: Mapping[str, Floats] | None = None,
+    keep_rows: bool = False,
+    names: Sequence[str] = (),
+) -> Battles:
+    """Battles from columns in memory: lists, numpy arrays of str or object, Arrow arrays, pandas or polars series.
+
+    ``names`` adds models that may have no battle. ``covariates`` are differences model_a minus model_b.
+    Raises InputProblem naming the row (from 1) for an unknown outcome, a missing name, a weight below zero.
+    """
+    collector = Collector(keep_rows=keep_rows, names=names, cluster_name=cluster_name)
+    collector.add(
+        Chunk(
+            encode(model_a),
+            encode(model_b),
+            encode(winner),
+            None if first is None else encode(first),
+            None if weight is None else np.asarray(weight, np.float64),
+            None if cluster is None else encode(cluster),
+            {name: encode(column) for name, column in (categories or {}).items()},
+            dict(covariates or {}),
+        )
+    )
+    return collector.battles()
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some rows of a battles table, columns encoded."""
+
+    model_a: Encoded
+    model_b: Encoded
+    winner: Encoded
+    first: Encoded | None = None
+    weight: Floats | None = None
+    cluster: Encoded | None = None
+    categories: Mapping[str, Encoded] = field(default_factory=dict[str, Encoded])
+    covariates: Mapping[str, Floats] = field(default_factory=dict[str, Floats])
+
+
+class Vocabulary:
+    """Values in order of appearance, across chunks."""
+
+    def __init__(self, values: Sequence[str] = ()) -> None:
+        self.codes: dict[str, int] = {value: code for code, value in enumerate(values)}
+
+    def recode(self, column: Encoded, missing: str | None = None) -> NDArray[np.int64]:
+        """A table from the chunk's codes to ours; its last entry stands for a missing value."""
+        codes = self.codes
+        table = [codes.setdefault(value, len(codes)) for value in column.values]
+        table.append(-1 if missing is None or not column.has_missing else codes.setdefault(missing, len(codes)))
+        return np.array(table, np.int64)
+
+
+class Collector:
+    """Counts battles chunk by chunk; memory is bounded unless rows have to be kept."""
+
+    def __init__(
+        self,
+        *,
+        keep_rows: bool = False,
+        names: Sequence[str] = (),
+        cluster_name: str | None = None,
+        file: str = "battles",
+        header_lines: int = 0,
+    ) -> None:
+        self._keep_rows, self._cluster_name = keep_rows, cluster_name
+        self._file, self._header_lines = file, header_lines
+        self._names, self._clusters = Vocabulary(list(dict.fromkeys(names))), Vocabulary()
+        self._levels: dict[str, Vocabulary] = {}
+        self._counts = _Counts()
+        self._kept: list[_KeptRows] = []
+        self._rows_seen = 0
+        self._weighted = False
+
+    def add(self, chunk: Chunk) -> None:
+        """Count one chunk. Raises InputProblem for the first row that can't be understood."""
+        size = len(chunk.winner.codes)
+        outcome = self._table(chunk.winner, "winner", OUTCOMES)
+        lookup_a, lookup_b = (self._model_codes(column, field) for column, field in _sides(chunk))
+        models = len(self._names.codes)
+        kinds = 3 if chunk.first is None else 9
+        key = (lookup_a * (models * kinds))[chunk.model_a.codes]
+        key += (lookup_b * kinds)[chunk.model_b.codes]
+        key += (outcome * (kinds // 3))[chunk.winner.codes]
+        if chunk.first is not None:
+            key += self._table(chunk.first, "first", FIRST, missing=UNKNOWN_FIRST)[chunk.first.codes]
+        if chunk.weight is not None:
+            self._check_weights(chunk.weight)
+            self._weighted = True
+        self._counts.add(key, chunk.weight, models, kinds)
+        if self._keep_rows or chunk.cluster is not None or chunk.categories or chunk.covariates:
+            self._kept.append(self._row_codes(chunk, key, models, kinds))
+        self._rows_seen += size
+
+    def battles(self) -> Battles:
+        """Everything added so far, models in sorted order."""
+        names = sorted(self._names.codes)
+        order = np.empty(len(names), np.int64)
+        order[[self._names.codes[name] for name in names]] = np.arange(len(names))
+        cells = self._counts.folded(order)
+        rows = self._rows(cells, order) if self._kept else None
+        return Battles(
+            tuple(names),
+            *cells.arrays(),
+            weighted=self._weighted,
+            rows=rows,
+            cluster_name=(self._cluster_name or "cluster") if self._clusters.codes else None,
+            self_play=cells.self_play,
+        )
+
+    def _model_codes(self, column: Encoded, field: str) -> NDArray[np.int64]:
+        for code, value in enumerate(column.values):
+            if not value.strip():
+                raise self._refused(column, code, field, "a model's name")
+        if column.has_missing:
+            raise self._refused(column, -1, field, "a model's name")
+        return self._names.recode(column)
+
+    def _table(
+        self, column: Encoded, field: str, known: Mapping[str, int], missing: int | None = None
+    ) -> NDArray[np.int64]:
+        table = [known.get(value, missing if not value and missing is not None else -1) for value in column.values]
+        refused = [code for code, value in enumerate(table) if value < 0]
+        if column.has_missing and missing is None:
+            refused.append(-1)
+        if refused:
+            raise self._refused(column, min(refused, key=column.first_row), field, ", ".join(known))
+        return np.array([*table, -1 if missing is None else missing], np.int64)
+
+    def _refused(self, column: Encoded, code: int, field: str, expected: str) -> InputProblem:
+        row = self._rows_seen + column.first_row(code) + 1
+        found = "nothing" if code < 0 else column.values[code]
+        wanted = f"{expected} (in data row {row})"
+        return InputProblem(self._file, wanted, found=found, line=row + self._header_lines, field=field)
+
+    def _check_weights(self, weight: Floats) -> None:
+        bad = ~(np.isfinite(weight) & (weight >= 0))
+        if bad.any():
+            row = int(np.argmax(bad))
+            number = self._rows_seen + row + 1
+            expected = f"a finite number of at least 0 (in data row {number})"
+            line = number + self._header_lines
+            raise InputProblem(self._file, expected, found=str(weight[row]), line=line, field="weight")
+
+    def _row_codes(self, chunk: Chunk, key: Ints, models: int, kinds: int) -> _KeptRows:
+        cluster = None
+        if chunk.cluster is not None:
+            if chunk.cluster.has_missing:
+                raise self._refused(chunk.cluster, -1, self._cluster_name or "cluster", "a cluster's name")
+            cluster = self._clusters.recode(chunk.cluster)[chunk.cluster.codes].astype(np.int32)
+        levels: dict[str, NDArray[np.int32]] = {}
+        for name, column in chunk.categories.items():
+            vocabulary = self._levels.setdefault(name, Vocabulary())
+            levels[name] = vocabulary.recode(column, MISSING_LEVEL)[column.codes].astype(np.int32)
+        small = key.astype(np.int32) if models * models * kinds < 2**31 else key
+        return _KeptRows(small, models, kinds, cluster, chunk.weight, levels, chunk.covariates)
+
+    def _rows(self, cells: _Cells, order: Ints) -> Rows:
+        found = [cells.locate(part.key, part.models, part.kinds, order) for part in self._kept]
+        cell = np.concatenate([index for index, _ in found])
+        swapped = np.concatenate([side for _, side in found])
+        keep = cell >= 0
+        joined = {
+            name: (np.concatenate([part.levels[name] for part in self._kept])[keep], tuple(vocabulary.codes))
+            for name, vocabulary in self._levels.items()
+        }
+        covariates = {
+            name: np.where(swapped, -1.0, 1.0)[keep]
+            * np.concatenate([part.covariates[name] for part in self._kept])[keep]
+            for name in self._kept[0].covariates
+        }
+        return Rows(
+            cell[keep],
+            _joined([part.cluster for part in self._kept], keep),
+            len(self._clusters.codes),
+            _joined([part.weight for part in self._kept], keep),
+            joined,
+            covariates,
+        )
+
+
+@dataclass(frozen=True)
+class _KeptRows:
+    key: NDArray[np.integer[Any]]
+    models: int
+    kinds: int
+    cluster: NDArray[np.int32] | None
+    weight: Floats | None
+    levels: Mapping[str, NDArray[np.int32]]
+    covariates: Mapping[str, Floats]
+
+
+def _joined(parts: Sequence[NDArray[Any] | None], keep: NDArray[np.bool_]) -> NDArray[Any] | None:
+    present = [part for part in parts if part is not None]
+    return np.concatenate(present)[keep] if present else None
+
+
+def _sides(chunk: Chunk) -> tuple[tuple[Encoded, str], tuple[Encoded, str]]:
+    return (chunk.model_a, "model_a"), (chunk.model_b, "model_b")
+
+
+class _Counts:
+    """(number, weight, squared weight) of oriented keys ``((a * models) + b) * 9 + outcome * 3 + first``.
+
+    A dense table while it is small, else sorted unique keys that are merged at the end.
+    """
+
+    def __init__(self) -> None:
+        self._dense: dict[int, tuple[int, list[Floats]]] = {}
+        self._sparse: list[tuple[Ints, list[Floats]]] = []
+
+    def add(self, key: Ints, weight: Floats | None, models: int, kinds: int) -> None:
+        cells = models * models * kinds
+        if cells > _DENSE_CELLS:
+            unique, inverse = np.unique(key, return_inverse=True)
+            self._sparse.append((_spread(unique, models, kinds), _sums(inverse, weight, len(unique))))
+            return
+        known, before = self._dense.get(kinds, (models, None))
+        added = _sums(key, weight, cells)
+        if before is not None:
+            for total, old in zip(added, before, strict=True):
+                cube = total.reshape(models, models, kinds)
+                cube[:known, :known] += old.reshape(known, known, kinds)
+        self._dense[kinds] = (models, added)
+
+    def folded(self, order: Ints) -> _Cells:
+        parts = list(self._sparse)
+        for kinds, (models, dense) in self._dense.items():
+            used = np.flatnonzero(dense[0])
+            parts.append((_spread(used, models, kinds), [total[used] for total in dense]))
+        if not parts:
+            return _Cells(len(order), np.empty(0, np.int64), [np.empty(0)] * 3, 0)
+        wide = np.concatenate([keys for keys, _ in parts])
+        totals = [np.concatenate([part[n] for _, part in parts]) for n in range(3)]
+        key, _ = _fold(wide, order)
+        own = key < 0
+        unique, inverse = np.unique(key[~own], return_inverse=True)
+        folded = [sums(inverse, total[~own], len(unique)) for total in totals]
+        return _Cells(len(order), unique, folded, int(totals[0][own].sum()))
+
+
+def _sums(key: Ints, weight: Floats | None, size: int) -> list[Floats]:
+    number = np.bincount(key, minlength=size).astype(np.float64)
+    if weight is None:
+        return [number, number.copy(), number.copy()]
+    return [number, sums(key, weight, size), sums(key, weight**2, size)]
+
+
+_SIDE = 1 << 24
+
+
+def _spread(key: NDArray[np.integer[Any]], models: int, kinds: int) -> Ints:
+    """The chunk's key as one that does not depend on how many models were known at the time."""
+    pair, kind = np.divmod(key.astype(np.int64), kinds)
+    a, b = np.divmod(pair, models)
+    kind = kind if kinds == 9 else kind * 3 + UNKNOWN_FIRST
+    return (a * _SIDE + b) * 9 + kind
+
+
+def _fold(wide: Ints, order: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+    """Keys with i < j in sorted order (-1 for a game against itself), and which rows had to be turned round."""
+    pair, kind = np.divmod(wide, 9)
+    a, b = np.divmod(pair, _SIDE)
+    a, b = order[a], order[b]
+    swapped = a > b
+    # Turning a row round makes a win a loss and shown-first shown-second: kind 8 - k holds both mirrored.
+    key = (np.minimum(a, b) * len(order) + np.maximum(a, b)) * 9 + np.where(swapped, 8 - kind, kind)
+    return np.where(a == b, -1, key), swapped
+
+
+@dataclass(frozen=True)
+class _Cells:
+    models: int
+    key: Ints
+    sums: list[Floats]
+    self_play: int
+
+    def arrays(self) -> tuple[Ints, Ints, Ints, Ints, Floats, Floats, Ints]:
+        pair, kind = np.divmod(self.key, 9)
+        i, j = np.divmod(pair, max(self.models, 1))
+        outcome, first = np.divmod(kind, 3)
+        number, weight, square = self.sums
+        return i, j, outcome, first - 1, weight, square, number.astype(np.int64)
+
+    def locate(
+        self, key: NDArray[np.integer[Any]], models: int, kinds: int, order: Ints
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """Each row's cell, and whether the row was turned round; -1 for a game against itself."""
+        size = models * models * kinds
+        if size > _DENSE_CELLS:
+            return self._find(*_fold(_spread(key, models, kinds), order))
+        cell, swapped = self._find(*_fold(_spread(np.arange(size), models, kinds), order))
+        return cell[key], swapped[key]
+
+    def _find(self, key: Ints, swapped: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        if not len(self.key):
+            return np.full(len(key), -1, np.int32), swapped
+        at = np.minimum(np.searchsorted(self.key, key), len(self.key) - 1)
+        return np.where(self.key[at] == key, at, -1).astype(np.int32), swapped

@@ -1,0 +1,322 @@
+"""Bradley-Terry ratings by Newton's method on counted battles.
+
+P(i beats j) = expit(theta_i - theta_j + gamma * shown_first + beta . covariates), with ties by one of
+:mod:`arena.ratings.tie_models`. The Hessian by theta is a graph Laplacian (Hunter 2004; Agresti 2013, ch. 11),
+whose null space, one constant per core, is filled before it is solved and taken out of the inverse again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.ratings.battles import Battles
+from arena.ratings.linear import inverse, one_thread, solve
+from arena.ratings.tie_models import MODELS, TieModel, Ties
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Solver = Literal["newton", "choix"]
+
+_LARGEST_STEP = 2.0
+_ITERATIONS = 100
+
+
+@dataclass(frozen=True)
+class Design:
+    """Which parameters meet in which rows. G rows: i, j, columns of shared covariates (G, k), core of each model.
+
+    ``row`` and ``outcome`` say where each of the K cells is counted; cells outside of any core have row -1.
+    ``shared`` names the k covariates; ``core`` is 0..C-1 for each of the M models that are rated.
+    """
+
+    i: Ints
+    j: Ints
+    shared_columns: Floats
+    shared: tuple[str, ...]
+    core: Ints
+    row: Ints
+    outcome: Ints
+
+    @property
+    def size(self) -> int:
+        return len(self.core)
+
+    def counts(self, weight: Floats) -> Floats:
+        """(G, 3) losses, ties and wins of i from weights of the K cells."""
+        inside = self.row >= 0
+        key = self.row[inside] * 3 + self.outcome[inside]
+        return np.bincount(key, weight[inside], len(self.i) * 3).astype(np.float64).reshape(-1, 3)
+
+
+def cell_design(battles: Battles, core: Ints, *, position: bool) -> tuple[Design, Ints]:
+    """Rows by pair (and by who was shown first), for the models with a core; returns the design and their indices.
+
+    A game between two cores, or with a model outside of any, is no evidence about gaps and gets no row.
+    """
+    members = np.flatnonzero(core >= 0)
+    index = np.full(len(core), -1)
+    index[members] = np.arange(len(members))
+    i, j = battles.i, battles.j
+    inside = (core[i] >= 0) & (core[i] == core[j])
+    first = battles.first if position else np.zeros_like(battles.first)
+    key = np.where(inside, (index[i] * len(members) + index[j]) * 3 + first + 1, -1)
+    unique, row = np.unique(key, return_inverse=True)
+    if len(unique) and unique[0] < 0:
+        unique, row = unique[1:], row - 1
+    pair, shown = np.divmod(unique, 3)
+    columns = (shown - 1.0)[:, None] if position else np.empty((len(unique), 0))
+    design_i, design_j = np.divmod(pair, max(len(members), 1))
+    design = Design(
+        design_i, design_j, columns, ("position",) if position else (), core[members], row, battles.outcome
+    )
+    return design, members
+
+
+@dataclass(frozen=True)
+class Fit:
+    """An estimate: ``theta`` (natural log-odds, mean 0 in each core), ``shared`` covariates' effects, ``tie``.
+
+    ``curvature`` is the inverse information of (theta, shared, tie), with theta centred in each core.
+    """
+
+    theta: Floats
+    shared: Floats
+    tie: float | None
+    curvature: Floats
+    converged: bool
+    iterations: int
+    largest_gradient: float
+    ties: Ties
+    solver: Solver = "newton"
+
+    @property
+    def vector(self) -> Floats:
+        tail = [] if self.tie is None else [self.tie]
+        return np.concatenate([self.theta, self.shared, tail])
+
+
+@dataclass(frozen=True)
+class Pull:
+    """A Gaussian pull of theta towards ``centre`` with a precision per model (a prior, or shrinkage)."""
+
+    centre: Floats
+    precision: Floats
+
+
+@one_thread
+def fit(
+    design: Design,
+    counts: Floats,
+    *,
+    ties: Ties = "half",
+    prior: float = 0.0,
+    pull: Pull | None = None,
+    start: Fit | None = None,
+    covariance: bool = True,
+    tolerance: float = 1e-9,
+) -> Fit:
+    """The estimate of largest likelihood for (G, 3) counts.
+
+    The caller makes sure that it exists (:mod:`arena.ratings.graph`). ``prior`` gives every model that many extra
+    games at an even score against an opponent of strength 0. ``start`` may be a fit of nearby counts.
+    """
+    problem = _Problem(design, counts, ties, prior, pull)
+    vector = problem.start() if start is None else start.vector.copy()
+    value = problem.value(vector)
+    converged, iteration = False, 0
+    while not converged and iteration < _ITERATIONS:
+        iteration += 1
+        step = problem.step(vector)
+        if step is None:
+            break
+        largest = float(np.abs(step).max(initial=0.0))
+        step *= min(1.0, _LARGEST_STEP / largest) if largest else 1.0
+        vector, value, moved = _searched(problem, vector, value, step)
+        converged = largest < tolerance
+        if not moved:
+            converged = largest < 1e-6
+            break
+    return problem.finished(vector, converged, iteration, covariance=covariance)
+
+
+def _searched(problem: _Problem, vector: Floats, value: float, step: Floats) -> tuple[Floats, float, bool]:
+    """Halve the step until the likelihood does not fall (up to rounding)."""
+    slack = 1e-11 * (1 + abs(value))
+    for _ in range(40):
+        tried = vector + step
+        new = problem.value(tried)
+        if new >= value - slack:
+            return tried, new, True
+        step = step / 2
+    return vector, value, False
+
+
+class _Problem:
+    """Likelihood, gradient and Hessian of one set of counts."""
+
+    def __init__(self, design: Design, counts: Floats, ties: Ties, prior: float, pull: Pull | None) -> None:
+        self.design, self.counts, self.ties, self.prior, self.pull = design, counts, ties, prior, pull
+        self.model: TieModel = MODELS[ties]
+        self.size, self.shared = design.size, design.shared_columns.shape[1]
+        self.has_tie = self.model.has_parameter
+        self.anchored = prior > 0 or pull is not None
+
+    def start(self) -> Floats:
+        tail = [self.model.start] if self.has_tie else []
+        return np.concatenate([np.zeros(self.size + self.shared), tail])
+
+    def split(self, vector: Floats) -> tuple[Floats, Floats, float]:
+        theta, shared = vector[: self.size], vector[self.size : self.size + self.shared]
+        return theta, shared, float(vector[-1]) if self.has_tie else 0.0
+
+    def eta(self, theta: Floats, shared: Floats) -> Floats:
+        eta = theta[self.design.i] - theta[self.design.j]
+        return eta + self.design.shared_columns @ shared if self.shared else eta
+
+    def value(self, vector: Floats) -> float:
+        theta, shared, tie = self.split(vector)
+        if not self.model.admissible(tie):
+            return -np.inf
+        value = self.model.loglik(self.eta(theta, shared), tie, self.counts)
+        if self.prior:
+            value += float((self.prior * (theta / 2 - np.logaddexp(0, theta))).sum())
+        if self.pull is not None:
+            value -= float((self.pull.precision * (theta - self.pull.centre) ** 2).sum()) / 2
+        return value
+
+    def gradient(self, vector: Floats) -> Floats:
+        theta, shared, tie = self.split(vector)
+        by_eta, by_tie = self.model.scores(self.eta(theta, shared), tie)
+        u = (self.counts * by_eta).sum(1)
+        i, j, size = self.design.i, self.design.j, self.size
+        by_theta = np.bincount(i, u, size) - np.bincount(j, u, size)
+        if self.prior:
+            by_theta -= self.prior * np.tanh(theta / 2) / 2
+        if self.pull is not None:
+            by_theta -= self.pull.precision * (theta - self.pull.centre)
+        tail = [(self.counts * by_tie).sum()] if self.has_tie else []
+        return np.concatenate([by_theta, u @ self.design.shared_columns, tail])
+
+    def hessian(self, vector: Floats) -> Floats:
+        """The information, positive semidefinite: a Laplacian bordered by the shared parameters."""
+        theta, shared, tie = self.split(vector)
+        info = self.model.information(self.eta(theta, shared), tie, self.counts)
+        i, j, size = self.design.i, self.design.j, self.size
+        total = len(vector)
+        full = np.zeros((total, total))
+        laplacian = full[:size, :size]
+        laplacian -= np.bincount(i * size + j, info.eta, size * size).reshape(size, size)
+        laplacian += laplacian.T.copy()
+        diagonal = -laplacian.sum(1)
+        if self.prior:
+            diagonal = diagonal + self.prior / (4 * np.cosh(theta / 2) ** 2)
+        if self.pull is not None:
+            diagonal = diagonal + self.pull.precision
+        laplacian[np.diag_indices(size)] = diagonal
+        self._border(full, info.eta, info.mixed, float(info.tie.sum()))
+        return full
+
+    def _border(self, full: Floats, by_eta: Floats, mixed: Floats, by_tie: float) -> None:
+        i, j, size, shared = self.design.i, self.design.j, self.size, self.shared
+        columns = self.design.shared_columns
+        borders = [by_eta * columns[:, k] for k in range(shared)] + ([mixed] if self.has_tie else [])
+        for k, border in enumerate(borders, size):
+            full[k, :size] = full[:size, k] = np.bincount(i, border, size) - np.bincount(j, border, size)
+        end = size + shared
+        full[size:end, size:end] = columns.T @ (by_eta[:, None] * columns)
+        if self.has_tie:
+            full[end, size:end] = full[size:end, end] = mixed @ columns
+            full[end, end] = by_tie
+
+    def filled(self, hessian: Floats) -> tuple[Floats, Floats]:
+        """The Hessian with its null space filled, and the inverse of what was added (to be taken out again)."""
+        added = np.zeros_like(hessian)
+        if self.anchored:
+            return hessian, added
+        same = (self.design.core[:, None] == self.design.core[None, :]).astype(np.float64)
+        same /= same.sum(1, keepdims=True)
+        scale = max(float(np.diag(hessian)[: self.size].mean()), 1e-12) if self.size else 1.0
+        added[: self.size, : self.size] = same
+        return hessian + scale * added, added / scale
+
+    def step(self, vector: Floats) -> Floats | None:
+        step = solve(self.filled(self.hessian(vector))[0], self.gradient(vector))
+        return step if step is not None and bool(np.isfinite(step).all()) else None
+
+    def finished(self, vector: Floats, converged: bool, iterations: int, *, covariance: bool) -> Fit:
+        gradient = self.gradient(vector)
+        theta, shared, tie = self.split(vector)
+        curvature = np.empty((0, 0))
+        if covariance:
+            filled, added = self.filled(self.hessian(vector))
+            curvature = inverse(filled) - added
+        if self.pull is None:
+            centring = centred(self.design.core if not self.anchored else np.zeros(self.size, np.int64))
+            theta = centring @ theta
+            if covariance and self.anchored:
+                curvature = widened(centring, len(vector)) @ curvature @ widened(centring, len(vector)).T
+        return Fit(
+            theta,
+            shared,
+            tie if self.has_tie else None,
+            curvature,
+            converged,
+            iterations,
+            float(np.abs(gradient).max(initial=0.0)),
+            self.ties,
+        )
+
+
+def centred(core: Ints) -> Floats:
+    """(M, M): takes the mean of its core off each model."""
+    same = (core[:, None] == core[None, :]).astype(np.float64)
+    return np.eye(len(core)) - same / same.sum(1, keepdims=True)
+
+
+def widened(matrix: Floats, total: int) -> Floats:
+    """The matrix acting on theta, and nothing on the parameters after it."""
+    full = np.eye(total)
+    full[: len(matrix), : len(matrix)] = matrix
+    return full
+
+
+def by_choix(design: Design, counts: Floats) -> Fit:
+    """The same estimate for ties as halves through choix's I-LSR (Maystre & Grossglauser 2015), core by core."""
+    import choix
+
+    theta = np.zeros(design.size)
+    wins = np.zeros((design.size, design.size))
+    np.add.at(wins, (design.i, design.j), counts[:, 2] + counts[:, 1] / 2)
+    np.add.at(wins, (design.j, design.i), counts[:, 0] + counts[:, 1] / 2)
+    for label in range(int(design.core.max(initial=-1)) + 1):
+        members = np.flatnonzero(design.core == label)
+        theta[members] = choix.ilsr_pairwise_dense(wins[np.ix_(members, members)], tol=1e-10)
+    problem = _Problem(design, counts, "half", 0.0, None)
+    done = problem.finished(theta, True, 0, covariance=True)
+    good = done.largest_gradient < 1e-6 * max(1.0, float(counts.sum()))
+    return Fit(
+        done.theta, done.shared, None, done.curvature, good, 0, done.largest_gradient, "half", solver="choix"
+    )
+
+
+def scores(design: Design, fitted: Fit) -> tuple[Floats, Floats]:
+    """(G, 3) scores of one battle by eta and by the tie parameter, at the estimate."""
+    eta = fitted.theta[design.i] - fitted.theta[design.j] + design.shared_columns @ fitted.shared
+    return MODELS[fitted.ties].scores(eta, fitted.tie or 0.0)
+
+
+def win_probability(theta: Floats) -> Floats:
+    """(M, M) chance that the row's model beats the column's, ties left out (diagonal one half)."""
+    from scipy.special import expit
+
+    return expit(theta[:, None] - theta[None, :])
+
+
+def names_of(battles: Battles, members: Sequence[int] | Ints) -> list[str]:
+    """Names at these indices."""
+    return [battles.names[int(m)] for m in members]

@@ -1,0 +1,313 @@
+"""How sure: sandwich covariance and bootstrap, by battle or by cluster; draws, quantiles, rank ranges.
+
+Sandwich: White 1982; by cluster Liang & Zeger 1986 with the factor C / (C - 1). One-step bootstrap: the first
+Newton step from the full estimate (Schucany & Wang 1991; Kline & Santos 2012), which needs no refit. Exact
+bootstrap: a refit of every resample, in which a model may be undefeated (its rating has no upper limit there)
+or absent (the resample says nothing about it); both are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from arena.ratings.battles import Battles
+from arena.ratings.bradley_terry import Design, Fit, fit, scores
+from arena.ratings.graph import components, reachable
+from arena.ratings.linear import one_thread
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Refit = Literal["exact", "one-step"]
+
+_MANY_CLUSTERS = 20_000
+_DENSE_SCORES = 20_000_000
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What each unit (battle cell or cluster) adds to the gradient, at the estimate.
+
+    ``by_cell`` (K, P), sparse, is the score of one battle of each cell; ``by_cluster`` (C, P) sums the battles of
+    each cluster, or is None where battles count as independent.
+    """
+
+    by_cell: csr_matrix
+    by_cluster: csr_matrix | Floats | None
+    square: Floats
+
+    @one_thread
+    def meat(self) -> Floats:
+        """(P, P) the variance of the gradient."""
+        if self.by_cluster is None:
+            scaled = self.by_cell.multiply(self.square[:, None])
+            return np.asarray((self.by_cell.T @ scaled).toarray())
+        clusters = self.by_cluster.shape[0]
+        product = self.by_cluster.T @ self.by_cluster
+        full = np.asarray(product if isinstance(product, np.ndarray) else product.toarray())
+        return full * (clusters / max(clusters - 1, 1))
+
+
+def score_units(battles: Battles, design: Design, fitted: Fit, *, clustered: bool) -> Scores:
+    """Scores of all cells, and of clusters where they are asked for and known."""
+    by_eta, by_tie = scores(design, fitted)
+    inside = np.flatnonzero(design.row >= 0)
+    row, outcome = design.row[inside], design.outcome[inside]
+    eta, tie = by_eta[row, outcome], by_tie[row, outcome]
+    size, shared = design.size, design.shared_columns.shape[1]
+    width = size + shared + (fitted.tie is not None)
+    columns = [design.i[row], design.j[row]]
+    values = [eta, -eta]
+    for k in range(shared):
+        columns.append(np.full(len(row), size + k))
+        values.append(eta * design.shared_columns[row, k])
+    if fitted.tie is not None:
+        columns.append(np.full(len(row), width - 1))
+        values.append(tie)
+    at = (np.tile(inside, len(columns)), np.concatenate(columns))
+    by_cell = csr_matrix((np.concatenate(values), at), shape=(len(design.row), width))
+    by_cluster = _cluster_scores(battles, by_cell) if clustered else None
+    return Scores(by_cell, by_cluster, battles.square)
+
+
+def _cluster_scores(battles: Battles, by_cell: csr_matrix) -> csr_matrix | Floats:
+    rows = battles.rows
+    if rows is None or rows.cluster is None:
+        raise ValueError("the battles carry no clusters")
+    width = by_cell.shape[1]
+    if rows.clusters * width > _DENSE_SCORES:
+        return csr_matrix(cluster_cells(battles) @ by_cell)
+    # Cells have one to a few entries in fixed places, so a bincount per place beats a sparse product.
+    total = np.zeros(rows.clusters * width)
+    counts = np.diff(by_cell.indptr)
+    weight = rows.weight
+    for place in range(int(counts.max(initial=0))):
+        has = counts > place
+        at = np.where(has, by_cell.indptr[:-1] + place, 0)
+        column = np.where(has, by_cell.indices[at], 0)
+        value = np.where(has, by_cell.data[at], 0.0)
+        amount = value[rows.cell] if weight is None else value[rows.cell] * weight
+        total += np.bincount(rows.cluster * np.int64(width) + column[rows.cell], amount, rows.clusters * width)
+    return total.reshape(rows.clusters, width)
+
+
+def cluster_cells(battles: Battles) -> csr_matrix:
+    """(C, K) weight of each cell in each cluster."""
+    rows = battles.rows
+    if rows is None or rows.cluster is None:
+        raise ValueError("the battles carry no clusters")
+    value = np.ones(len(rows.cell)) if rows.weight is None else rows.weight
+    return csr_matrix((value, (rows.cluster, rows.cell)), shape=(rows.clusters, len(battles.i)))
+
+
+@one_thread
+def sandwich(fitted: Fit, units: Scores) -> Floats:
+    """(P, P) robust covariance of (theta, shared, tie)."""
+    return fitted.curvature @ units.meat() @ fitted.curvature
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Resampled estimates: ``values`` (B, P), +-inf where a model had no finite one, NaN where it was absent."""
+
+    values: Floats
+    refit: Refit
+    note: str | None = None
+
+    @property
+    def usable(self) -> Ints:
+        """For each parameter, in how many resamples it had a finite estimate."""
+        return np.isfinite(self.values).sum(0)
+
+
+@one_thread
+def one_step(fitted: Fit, units: Scores, battles: Battles, resamples: int, seed: int) -> Draws:
+    """Resamples of clusters (or of battles) moved through one Newton step."""
+    generator = np.random.Generator(np.random.SFC64(seed))
+    note = None
+    if units.by_cluster is None:
+        weight = _cell_resamples(generator, battles, resamples) - battles.weight
+        moves = np.asarray(weight @ units.by_cell)
+    else:
+        clusters = units.by_cluster.shape[0]
+        if clusters > _MANY_CLUSTERS:
+            note = f"normal limit, {clusters} clusters"
+            moves = _normal(generator, units.meat(), resamples)
+        else:
+            picks = generator.multinomial(clusters, np.full(clusters, 1 / clusters), size=resamples)
+            moves = np.asarray(picks.astype(np.float64) @ units.by_cluster)
+    return Draws(fitted.vector + moves @ fitted.curvature, "one-step", note)
+
+
+def _normal(generator: np.random.Generator, covariance: Floats, resamples: int) -> Floats:
+    values, vectors = np.linalg.eigh(covariance)
+    spread = vectors * np.sqrt(np.maximum(values, 0))
+    return generator.standard_normal((resamples, len(covariance))) @ spread.T
+
+
+def _cell_resamples(generator: np.random.Generator, battles: Battles, resamples: int) -> Floats:
+    """(B, K) weights of the cells: multinomial counts, or gamma with the cells' mean and variance if weighted."""
+    if not battles.weighted:
+        total = battles.total
+        chance = battles.number / max(total, 1)
+        return generator.multinomial(total, chance, size=resamples).astype(np.float64)
+    safe = np.maximum(battles.weight, 1e-300)
+    scale = battles.square / safe
+    shape = np.where(scale > 0, safe / np.maximum(scale, 1e-300), 0.0)
+    return generator.standard_gamma(np.broadcast_to(shape, (resamples, len(shape)))) * scale
+
+
+def exact(
+    fitted: Fit, battles: Battles, design: Design, resamples: int, seed: int, *, clustered: bool, prior: float
+) -> Draws:
+    """Every resample fitted anew, from the full estimate on."""
+    generator = np.random.Generator(np.random.SFC64(seed))
+    values = np.full((resamples, len(fitted.vector)), np.nan)
+    for number, weight in enumerate(_resamples(generator, battles, resamples, clustered=clustered)):
+        values[number] = _refitted(fitted, design, design.counts(weight), prior)
+    return Draws(values, "exact")
+
+
+def _resamples(
+    generator: np.random.Generator, battles: Battles, resamples: int, *, clustered: bool
+) -> Iterator[Floats]:
+    """Weights of the K cells, resample by resample."""
+    if not clustered:
+        yield from _cell_resamples(generator, battles, resamples)
+        return
+    cells = cluster_cells(battles)
+    clusters = cells.shape[0]
+    for _ in range(resamples):
+        picks = generator.multinomial(clusters, np.full(clusters, 1 / clusters)).astype(np.float64)
+        yield np.asarray(picks @ cells)
+
+
+def _refitted(fitted: Fit, design: Design, counts: Floats, prior: float) -> Floats:
+    beats = _beats(design, counts)
+    strong = components(beats)
+    whole = len(np.unique(design.core)) == len(np.unique(strong))
+    if prior or whole:
+        again = fit(design, counts, ties=fitted.ties, prior=prior, start=fitted, covariance=False)
+        return again.vector if again.converged else np.full(len(fitted.vector), np.nan)
+    return _refitted_in_part(fitted, design, counts, beats, strong)
+
+
+def _beats(design: Design, counts: Floats) -> NDArray[np.bool_]:
+    beats = np.zeros((design.size, design.size), bool)
+    for column, (over, under) in enumerate(((design.j, design.i), (design.i, design.j), (design.i, design.j))):
+        has = counts[:, column] > 0
+        beats[over[has], under[has]] = True
+        if column == 1:
+            beats[under[has], over[has]] = True
+    return beats
+
+
+def _refitted_in_part(
+    fitted: Fit, design: Design, counts: Floats, beats: NDArray[np.bool_], strong: Ints
+) -> Floats:
+    """Fit the largest connected part of each core; the rest is above it, below it, or unknown."""
+    values = np.full(len(fitted.vector), np.nan)
+    main = _main_parts(design, counts, strong)
+    reach = reachable(beats)
+    values[: design.size] = _without_part(design.core, main, reach)
+    kept = np.flatnonzero(main >= 0)
+    if not len(kept):
+        return values
+    index = np.full(design.size, -1)
+    index[kept] = np.arange(len(kept))
+    rows = (main[design.i] >= 0) & (main[design.i] == main[design.j])
+    none = np.empty(0, np.int64)
+    part = Design(
+        index[design.i[rows]],
+        index[design.j[rows]],
+        design.shared_columns[rows],
+        design.shared,
+        _renumber(main[kept]),
+        none,
+        none,
+    )
+    again = fit(part, counts[rows], ties=fitted.ties, covariance=False)
+    if again.converged:
+        _align(values, fitted.theta, again.theta, kept, main, design.core, reach)
+        values[design.size :] = again.vector[len(kept) :]
+    return values
+
+
+def _main_parts(design: Design, counts: Floats, strong: Ints) -> Ints:
+    """For each model its core, if it is in that core's largest connected part (then: the one with most games)."""
+    inside = strong[design.i] == strong[design.j]
+    games = np.bincount(strong[design.i[inside]], counts[inside].sum(1), int(strong.max()) + 1)
+    main = np.full(design.size, -1)
+    for label in range(int(design.core.max()) + 1):
+        members = np.flatnonzero(design.core == label)
+        found, sizes = np.unique(strong[members], return_counts=True)
+        best = found[np.lexsort((games[found], sizes))[-1]]
+        if sizes.max() > 1:
+            main[members[strong[members] == best]] = label
+    return main
+
+
+def _without_part(core: Ints, main: Ints, reach: NDArray[np.bool_]) -> Floats:
+    """Where a core has fallen into single models: infinitely high who leads to all, low who is led to by all."""
+    theta = np.full(len(core), np.nan)
+    strictly = reach & ~reach.T
+    for label in np.setdiff1d(core, main):
+        members = np.flatnonzero(core == label)
+        over = strictly[np.ix_(members, members)].sum(1)
+        under = strictly[np.ix_(members, members)].sum(0)
+        theta[members[over == len(members) - 1]] = np.inf
+        theta[members[under == len(members) - 1]] = -np.inf
+    return theta
+
+
+def _renumber(labels: Ints) -> Ints:
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def _align(
+    values: Floats, full: Floats, part: Floats, kept: Ints, main: Ints, core: Ints, reach: NDArray[np.bool_]
+) -> None:
+    """Shift each part so that its members keep the mean they have in the full fit; +-inf above and below it."""
+    for label in np.unique(main[kept]):
+        members = np.flatnonzero(main == label)
+        own = part[np.isin(kept, members)]
+        values[members] = own - own.mean() + full[members].mean()
+        one = members[0]
+        outside = np.flatnonzero((core == label) & (main != label))
+        values[outside[reach[outside, one] & ~reach[one, outside]]] = np.inf
+        values[outside[reach[one, outside] & ~reach[outside, one]]] = -np.inf
+
+
+def anchored(draws: Floats, core: Ints, anchor: int | None) -> Floats:
+    """Draws of theta measured from the anchor in its core (NaN where the anchor itself had no finite value)."""
+    if anchor is None:
+        return draws
+    out = draws.copy()
+    members = core == core[anchor]
+    origin = np.where(np.isfinite(draws[:, anchor]), draws[:, anchor], np.nan)
+    out[:, members] -= origin[:, None]
+    return out
+
+
+def quantiles(draws: Floats, level: float) -> tuple[Floats, Floats]:
+    """Percentile limits (Efron 1979) per column; absent values are left out, infinite ones count as extremes."""
+    lower, upper = np.full(draws.shape[1], np.nan), np.full(draws.shape[1], np.nan)
+    for column in range(draws.shape[1]):
+        values = np.sort(draws[~np.isnan(draws[:, column]), column])
+        if len(values):
+            lower[column] = _quantile(values, (1 - level) / 2)
+            upper[column] = _quantile(values, (1 + level) / 2)
+    return lower, upper
+
+
+def _quantile(values: Floats, share: float) -> float:
+    place = share * (len(values) - 1)
+    low, high = values[int(np.floor(place))], values[int(np.ceil(place))]
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return float(low if share < 0.5 else high)
+    return float(low + (high - low) * (place - np.floor(place)))

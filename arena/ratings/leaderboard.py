@@ -1,0 +1,551 @@
+"""The leaderboard: a pure function from battles and settings to a frozen result that explains itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.ratings.battles import Battles
+from arena.ratings.estimate import MEAN, SCALE, Estimate, Settings, estimate, gap_deviation
+from arena.ratings.graph import reason as reason_of
+from arena.ratings.intervals import anchored, quantiles
+from arena.ratings.significance import holm
+from arena.ratings.winrates import PairTable, against, pair_table
+from runstore.problems import Problem
+
+Floats = NDArray[np.float64]
+JsonObject = dict[str, Any]
+
+METHODS = {
+    "half": "Bradley-Terry, maximum likelihood (Newton), ties as half a win each way",
+    "davidson": "Bradley-Terry with Davidson's ties, maximum likelihood (Newton)",
+    "rao_kupper": "Bradley-Terry with Rao and Kupper's ties, maximum likelihood (Newton)",
+}
+_ALL_PAIRS_UP_TO = 60
+
+
+@dataclass(frozen=True)
+class Model:
+    """One row of the table. Ratings and limits are None where they can't be known; ``reason`` then says why."""
+
+    name: str
+    rank: int | None
+    rank_range: tuple[int, int] | None
+    rating: float | None
+    lower: float | None
+    upper: float | None
+    wins: float
+    losses: float
+    ties: float
+    matches: float
+    win_rate: float | None
+    group: int
+    flags: tuple[str, ...]
+    reason: str | None
+    usable_resamples: int | None = None
+    rating_rounds: float | None = None
+    reference: JsonObject | None = None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two models' direct results, and what the fit says of their gap. Every number is None where unknown."""
+
+    a: str
+    b: str
+    wins_a: float
+    wins_b: float
+    ties: float
+    invalid: int
+    win_rate_a: float | None
+    p_value: float | None
+    p_holm: float | None
+    gap: float | None
+    gap_lower: float | None
+    gap_upper: float | None
+    better_a: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Everything ``leaderboard.json`` says, with the settings that made it. ``extra`` holds optional parts."""
+
+    settings: Settings
+    method: str
+    scale: JsonObject
+    intervals: JsonObject
+    converged: bool
+    fit: JsonObject
+    groups: tuple[tuple[str, ...], ...]
+    models: tuple[Model, ...]
+    pairs: tuple[Pair, ...]
+    position: JsonObject
+    agreement: Mapping[str, int] | None
+    counts: JsonObject
+    notes: tuple[str, ...]
+    extra: Mapping[str, Any]
+
+    def to_json(self) -> JsonObject:
+        """The object of ``leaderboard.json``: no NaN, None with a reason instead."""
+        return {
+            "method": self.method,
+            "ties": self.settings.ties,
+            "scale": self.scale,
+            "intervals": self.intervals,
+            "converged": self.converged,
+            "fit": self.fit,
+            "groups": [list(group) for group in self.groups],
+            "models": [asdict(model) for model in self.models],
+            "pairs": [asdict(pair) for pair in self.pairs],
+            "position": self.position,
+            "agreement": None if self.agreement is None else dict(self.agreement),
+            "counts": self.counts,
+            "notes": list(self.notes),
+            "settings": asdict(self.settings),
+            **self.extra,
+        }
+
+
+def build(battles: Battles, settings: Settings | None = None) -> Leaderboard:
+    """Ratings, intervals, ranks, pairs and position effect of the battles.
+
+    Raises Problem for an anchor or reference that is not among the models, or that can't be rated.
+    """
+    settings = settings or Settings()
+    for role, name in (("anchor", settings.anchor and settings.anchor[0]), ("reference", settings.reference)):
+        if name is not None and name not in battles.names:
+            raise Problem(f"{role}: found {name!r}, expected one of {', '.join(map(repr, battles.names))}")
+    found = estimate(battles, settings)
+    board = _Board(battles, settings, found)
+    table = pair_table(battles, clustered=settings.clustered)
+    models = board.models(table)
+    order = [battles.names.index(model.name) for model in models]
+    return Leaderboard(
+        settings=settings,
+        method=board.method(),
+        scale=board.scale(),
+        intervals=board.intervals(),
+        converged=found.fitted is not None and found.fitted.converged,
+        fit=board.fit_report(),
+        groups=board.groups(models),
+        models=models,
+        pairs=board.pairs(table, order),
+        position=position_report(battles, settings, found),
+        agreement=battles.agreement,
+        counts=board.counts(table),
+        notes=board.notes(),
+        extra={},
+    )
+
+
+def number(value: float | None, digits: int = 6) -> float | None:
+    """A figure for a file: rounded, and None for what is not finite."""
+    if value is None or not np.isfinite(value):
+        return None
+    rounded = round(float(value), digits)
+    return rounded + 0.0
+
+
+def count(value: float) -> float:
+    """Whole numbers as whole numbers (weights may make others)."""
+    return int(value) if float(value).is_integer() else round(float(value), 6)
+
+
+class _Board:
+    """One leaderboard in the making."""
+
+    def __init__(self, battles: Battles, settings: Settings, found: Estimate) -> None:
+        self.battles, self.settings, self.found = battles, settings, found
+        self.index = {int(m): r for r, m in enumerate(found.members)}
+        self.fitted = found.fitted
+        self.better = found.better()
+        self.anchor = self._anchor()
+        size = len(found.members)
+        self.theta_draws: Floats | None = None
+        if found.draws is not None:
+            self.theta_draws = anchored(found.draws.values[:, :size], found.design.core, self.anchor)
+        self.rounds = self._rounds()
+
+    def _anchor(self) -> int | None:
+        if self.settings.anchor is None:
+            return None
+        name = self.settings.anchor[0]
+        at = self.index.get(self.battles.names.index(name))
+        if at is None or self.fitted is None:
+            why = reason_of(self.found.structure.flags[self.battles.names.index(name)]) or self.found.reason
+            raise Problem(f"anchor: {name!r} has no rating of its own ({why})")
+        return at
+
+    def _rounds(self) -> dict[str, float]:
+        rounds = self.battles.rounds
+        if rounds is None:
+            return {}
+        settings = replace(self.settings, intervals="none", anchor=None, reference=None)
+        found = estimate(rounds, settings)
+        if found.fitted is None:
+            return {}
+        values = MEAN + SCALE * found.fitted.theta
+        return {rounds.names[int(m)]: float(value) for m, value in zip(found.members, values, strict=True)}
+
+    def method(self) -> str:
+        text = METHODS[self.settings.ties]
+        if self.settings.prior:
+            text += f", with a prior of {self.settings.prior:g} even games against an average opponent"
+        if self.fitted is not None and "position" in self.found.design.shared:
+            text += ", adjusted for the order of showing"
+        if self.settings.solver != "newton":
+            text += f", solved by {self.settings.solver}"
+        return text
+
+    def scale(self) -> JsonObject:
+        anchor = None if self.settings.anchor is None else list(self.settings.anchor)
+        mean = "mean of each group's rated models" if anchor is None else "anchor (other groups: their mean)"
+        return {"name": "400/ln 10", "factor": float(SCALE), "mean": MEAN, "centre": mean, "anchor": anchor}
+
+    def intervals(self) -> JsonObject:
+        settings, draws = self.settings, self.found.draws
+        bootstrap = settings.intervals == "bootstrap"
+        return {
+            "method": settings.intervals,
+            "level": settings.level if settings.intervals != "none" else None,
+            "resamples": settings.resamples if bootstrap else None,
+            "cluster": self.battles.cluster_name if self.found.clustered else None,
+            "seed": settings.seed if bootstrap else None,
+            "refit": None if draws is None else draws.refit,
+            "usable": None if draws is None else int(np.isfinite(draws.values).all(1).sum()),
+            "note": None if draws is None else draws.note,
+        }
+
+    def fit_report(self) -> JsonObject:
+        fitted = self.fitted
+        if fitted is None:
+            return {"solver": self.settings.solver, "reason": self.found.reason}
+        return {
+            "solver": fitted.solver,
+            "iterations": fitted.iterations,
+            "largest_gradient": number(fitted.largest_gradient, 9),
+            "tie_parameter": number(fitted.tie),
+            "reason": None if fitted.converged else "the largest step did not fall below 1e-9",
+        }
+
+    def rating(self, m: int) -> float | None:
+        at = self.index.get(m)
+        if at is None or self.fitted is None:
+            return None
+        return self._origin(at) + SCALE * float(self.fitted.theta[at] - self._anchor_theta(at))
+
+    def _shares_anchor(self, at: int) -> bool:
+        core = self.found.design.core
+        return self.anchor is not None and bool(core[at] == core[self.anchor])
+
+    def _origin(self, at: int) -> float:
+        return self.settings.anchor[1] if self.settings.anchor and self._shares_anchor(at) else MEAN
+
+    def _anchor_theta(self, at: int) -> float:
+        if self.fitted is None or self.anchor is None or not self._shares_anchor(at):
+            return 0.0
+        return float(self.fitted.theta[self.anchor])
+
+    def limits(self) -> tuple[Floats, Floats] | None:
+        """Lower and upper limits of theta (from the anchor, where there is one)."""
+        if self.theta_draws is not None:
+            return quantiles(self.theta_draws, self.settings.level)
+        if self.fitted is None or self.found.covariance is None:
+            return None
+        size = len(self.found.members)
+        covariance = self.found.covariance[:size, :size]
+        theta = self.fitted.theta - np.array([self._anchor_theta(at) for at in range(size)])
+        deviation = np.sqrt(np.maximum(np.diag(covariance), 0))
+        if self.anchor is not None:
+            shared = np.array([self._shares_anchor(at) for at in range(size)])
+            deviation = np.where(shared, gap_deviation(covariance)[self.anchor], deviation)
+        half = normal_quantile(self.settings.level) * deviation
+        return theta - half, theta + half
+
+    def models(self, table: PairTable) -> tuple[Model, ...]:
+        limits = self.limits()
+        ranks = self.ranks()
+        ranges = self.rank_ranges(table)
+        versus = self._against()
+        wins, losses, ties = table.wins.sum(1), table.wins.sum(0), table.ties.sum(1)
+        found = self.found.structure
+        models: list[Model] = []
+        for m, name in enumerate(self.battles.names):
+            games = float(wins[m] + losses[m] + ties[m])
+            lower, upper, note = self._limits_of(m, limits)
+            why = [reason_of(found.flags[m]), note]
+            if self.rating(m) is None and not found.flags[m]:
+                why.append(self.found.reason)
+            models.append(
+                Model(
+                    name=name,
+                    rank=ranks[m],
+                    rank_range=ranges[m],
+                    rating=number(self.rating(m)),
+                    lower=lower,
+                    upper=upper,
+                    wins=count(wins[m]),
+                    losses=count(losses[m]),
+                    ties=count(ties[m]),
+                    matches=count(games),
+                    win_rate=number((wins[m] + ties[m] / 2) / games) if games else None,
+                    group=int(found.group[m]),
+                    flags=found.flags[m],
+                    reason="; ".join(part for part in why if part) or None,
+                    usable_resamples=self._usable(m),
+                    rating_rounds=number(self.rounds.get(name)),
+                    reference=versus[m],
+                )
+            )
+        return tuple(sorted(models, key=_display_order))
+
+    def _usable(self, m: int) -> int | None:
+        if self.settings.intervals != "bootstrap":
+            return None
+        at = self.index.get(m)
+        draws = self.theta_draws
+        return 0 if at is None or draws is None else int(np.isfinite(draws[:, at]).sum())
+
+    def _limits_of(
+        self, m: int, limits: tuple[Floats, Floats] | None
+    ) -> tuple[float | None, float | None, str | None]:
+        at = self.index.get(m)
+        if at is None or limits is None or self.fitted is None:
+            return None, None, None
+        if self.found.structure.core[m] < 0:
+            return None, None, "its rating comes from the prior, so it has no interval"
+        lower = number(self._origin(at) + SCALE * float(limits[0][at]))
+        upper = number(self._origin(at) + SCALE * float(limits[1][at]))
+        return lower, upper, self._resample_note(at, lower, upper)
+
+    def _resample_note(self, at: int, lower: float | None, upper: float | None) -> str | None:
+        if self.theta_draws is None:
+            return None
+        own = self.theta_draws[:, at]
+        total, usable = len(own), int(np.isfinite(own).sum())
+        if usable == total:
+            return None
+        parts = [f"fitted in {usable} of {total} resamples"]
+        for value, what, limit, side in (
+            (np.inf, "above every other", upper, "upper"),
+            (-np.inf, "below every other", lower, "lower"),
+        ):
+            times = int((own == value).sum())
+            if times:
+                parts.append(f"{what} in {times}" + ("" if limit is not None else f", so no {side} limit"))
+        return ", ".join(parts)
+
+    def ranks(self) -> list[int | None]:
+        """Rank within the group: models known to stand above, and better ratings in the same core."""
+        found, theta = self.found.structure, self.fitted.theta if self.fitted is not None else None
+        ranks: list[int | None] = []
+        for m in range(len(self.battles.names)):
+            at = self.index.get(m)
+            if "no_games" in found.flags[m]:
+                ranks.append(None)
+            elif at is None or theta is None:
+                ranks.append(1 + int(found.above[m]))
+            else:
+                same = [
+                    r
+                    for k, r in self.index.items()
+                    if found.group[k] == found.group[m]
+                    and (self.settings.prior > 0 or found.core[k] == found.core[m])
+                ]
+                better = int((theta[same] > theta[at] + 1e-9).sum())
+                ranks.append(1 + better + (0 if self.settings.prior else int(found.above[m])))
+        return ranks
+
+    def rank_ranges(self, table: PairTable) -> list[tuple[int, int] | None]:
+        """Places that the data leave open, pair by pair at the level of the intervals.
+
+        Rated pairs by the fit; a model without a rating only by its direct results.
+        """
+        if self.settings.intervals == "none":
+            return [None] * len(self.battles.names)
+        surely = self._surely_better(table)
+        group = self.found.structure.group
+        ranges: list[tuple[int, int] | None] = []
+        for m in range(len(group)):
+            same = group == group[m]
+            no_games = "no_games" in self.found.structure.flags[m]
+            lowest = 1 + int(surely[same, m].sum())
+            highest = int(same.sum()) - int(surely[m, same].sum())
+            ranges.append(None if no_games else (lowest, highest))
+        return ranges
+
+    def _surely_better(self, table: PairTable) -> NDArray[np.bool_]:
+        threshold = (1 + self.settings.level) / 2
+        with np.errstate(invalid="ignore"):
+            surely = (table.p_values <= 1 - self.settings.level) & (table.wins > table.wins.T)
+            members = self.found.members
+            if self.better is not None and len(members):
+                core = self.found.structure.core[members]
+                same = (core[:, None] == core[None, :]) & (core[:, None] >= 0)
+                block = np.ix_(members, members)
+                surely[block] = np.where(same, self.better >= threshold, surely[block])
+        return surely
+
+    def groups(self, models: tuple[Model, ...]) -> tuple[tuple[str, ...], ...]:
+        numbers = sorted({model.group for model in models})
+        return tuple(tuple(model.name for model in models if model.group == number) for number in numbers)
+
+    def pairs(self, table: PairTable, order: list[int]) -> tuple[Pair, ...]:
+        games, rates = table.games(), table.rates()
+        names = self.battles.names
+        listed = [
+            (a, b)
+            for at, a in enumerate(order)
+            for b in order[at + 1 :]
+            if len(order) <= _ALL_PAIRS_UP_TO
+            or games[a, b]
+            or _pair_key(names[a], names[b]) in self.battles.invalid
+        ]
+        p_values = [number(float(table.p_values[a, b]), 12) for a, b in listed]
+        gaps = self._gaps()
+        return tuple(
+            Pair(
+                a=names[a],
+                b=names[b],
+                wins_a=count(table.wins[a, b]),
+                wins_b=count(table.wins[b, a]),
+                ties=count(table.ties[a, b]),
+                invalid=self.battles.invalid.get(_pair_key(names[a], names[b]), 0),
+                win_rate_a=number(float(rates[a, b])),
+                p_value=p,
+                p_holm=corrected,
+                **self._gap(a, b, gaps),
+                reason=_pair_reason(games[a, b], p),
+            )
+            for (a, b), p, corrected in zip(listed, p_values, holm(p_values), strict=True)
+        )
+
+    def _gaps(self) -> Floats | None:
+        size = len(self.found.members)
+        return None if self.found.covariance is None else gap_deviation(self.found.covariance[:size, :size])
+
+    def _gap(self, a: int, b: int, deviation: Floats | None) -> dict[str, float | None]:
+        nothing: dict[str, float | None] = dict.fromkeys(("gap", "gap_lower", "gap_upper", "better_a"))
+        at, to = self.index.get(a), self.index.get(b)
+        if at is None or to is None or self.fitted is None:
+            return nothing
+        core, group = self.found.structure.core, self.found.structure.group
+        if group[a] != group[b]:
+            return nothing
+        gap = float(self.fitted.theta[at] - self.fitted.theta[to])
+        if core[a] < 0 or core[a] != core[b]:  # only a prior makes such a gap: it has no uncertainty of its own
+            return nothing | {"gap": number(SCALE * gap)}
+        lower, upper = np.nan, np.nan
+        if self.found.draws is not None:
+            with np.errstate(invalid="ignore"):
+                values = self.found.draws.values[:, [at]] - self.found.draws.values[:, [to]]
+            lower, upper = (float(limit[0]) for limit in quantiles(values, self.settings.level))
+        elif deviation is not None:
+            half = normal_quantile(self.settings.level) * float(deviation[at, to])
+            lower, upper = gap - half, gap + half
+        better = None if self.better is None else number(float(self.better[at, to]))
+        return {
+            "gap": number(SCALE * gap),
+            "gap_lower": number(SCALE * lower),
+            "gap_upper": number(SCALE * upper),
+            "better_a": better,
+        }
+
+    def _against(self) -> list[JsonObject | None]:
+        names, reference = self.battles.names, self.settings.reference
+        if reference is None:
+            return [None] * len(names)
+        rows = against(self.battles, names.index(reference), self.settings.level)
+        keys = ("win_rate", "lower", "upper")
+        return [
+            None
+            if row is None
+            else {"name": reference, **dict(zip(keys, map(number, row), strict=False)), "matches": count(row[3])}
+            for row in rows
+        ]
+
+    def counts(self, table: PairTable) -> JsonObject:
+        return {
+            "battles": self.battles.total,
+            "models": len(self.battles.names),
+            "self_play": self.battles.self_play,
+            "invalid": sum(self.battles.invalid.values()),
+            "clusters": self.battles.rows.clusters if self.battles.rows is not None else None,
+            "pair_test": table.test,
+        }
+
+    def notes(self) -> tuple[str, ...]:
+        notes: list[str] = []
+        groups = len(set(self.found.structure.group.tolist()))
+        if not self.battles.total:
+            notes.append("no battles: nothing can be rated")
+        elif groups > 1:
+            notes.append(f"{groups} groups without a way to compare them: ranks and gaps hold inside a group only")
+        if self.found.reason and self.battles.total:
+            notes.append(self.found.reason)
+        if self.settings.prior:
+            notes.append(
+                f"a prior of {self.settings.prior:g} games pulls every rating to the middle, as asked for"
+            )
+        if self.battles.self_play:
+            notes.append(f"{self.battles.self_play} battles of a model against itself were left out")
+        if self.found.position_reason:
+            notes.append(f"not adjusted for the order of showing: {self.found.position_reason}")
+        if self.fitted is not None and not self.fitted.converged:
+            notes.append("the fit did not converge: ratings are not final")
+        return tuple(notes)
+
+
+def position_report(battles: Battles, settings: Settings, found: Estimate) -> JsonObject:
+    """How often the model shown first won, and the log-odds that being first is worth, with its interval.
+
+    Taken from the single rounds where battles are majorities of several.
+    """
+    source = battles
+    if battles.rounds is not None:
+        source = battles.rounds
+        found = estimate(source, replace(settings, intervals="sandwich", anchor=None, position="adjust"))
+    elif settings.position == "ignore":
+        found = estimate(source, replace(settings, intervals="sandwich", anchor=None, position="adjust"))
+    known, lead = source.first != 0, source.first * (source.outcome - 1)
+    sums = [float(source.weight[known & (lead == side)].sum()) for side in (1, -1, 0)]
+    report: JsonObject = dict(zip(("first_wins", "second_wins", "ties"), map(count, sums), strict=True))
+    report |= {"log_odds": None, "lower": None, "upper": None, "reason": None, "of": "rounds"}
+    report["of"] = "battles" if battles.rounds is None else "rounds"
+    if not known.any():
+        return report | {"reason": "who was shown first is not known"}
+    if found.fitted is None or "position" not in found.design.shared:
+        return report | {"reason": found.position_reason or found.reason}
+    at = found.design.size
+    effect = float(found.fitted.shared[0])
+    report["log_odds"] = number(effect)
+    if found.covariance is not None:
+        half = normal_quantile(settings.level) * float(np.sqrt(max(found.covariance[at, at], 0.0)))
+        report |= {"lower": number(effect - half), "upper": number(effect + half)}
+    return report
+
+
+def normal_quantile(level: float) -> float:
+    """Two-sided standard normal quantile."""
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + level) / 2))
+
+
+def _display_order(model: Model) -> tuple[int, float, float, str]:
+    return (model.group, np.inf if model.rank is None else model.rank, -(model.rating or 0.0), model.name)
+
+
+def _pair_key(a: str, b: str) -> tuple[str, str]:
+    return (a, b) if a <= b else (b, a)
+
+
+def _pair_reason(games: float, p_value: float | None) -> str | None:
+    if not games:
+        return "no games"
+    return "every game was a tie: nothing to test" if p_value is None else None

@@ -1,0 +1,52 @@
+"""Small dense linear algebra on one thread.
+
+At a few hundred models a second BLAS thread turns milliseconds into seconds on a busy machine, and its sums
+depend on how the work was split; one thread is both faster and repeatable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import inv as general_inverse
+from threadpoolctl import ThreadpoolController
+
+Matrix = NDArray[np.float64]
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_thread(function: Callable[P, R]) -> Callable[P, R]:
+    """Run the function with every BLAS held to one thread."""
+
+    @wraps(function)
+    def held(*args: P.args, **kwargs: P.kwargs) -> R:
+        with _controller().limit(limits=1, user_api="blas"):
+            return function(*args, **kwargs)
+
+    return held
+
+
+def solve(matrix: Matrix, right: Matrix) -> Matrix | None:
+    """x of ``matrix @ x = right`` for a symmetric positive definite matrix; None where it is not."""
+    try:
+        return np.asarray(cho_solve(cho_factor(matrix, check_finite=False), right, check_finite=False))
+    except np.linalg.LinAlgError:
+        return None
+
+
+def inverse(matrix: Matrix) -> Matrix:
+    """The inverse of a symmetric matrix, symmetric to the last bit. Raises LinAlgError where there is none."""
+    found = solve(matrix, np.eye(len(matrix)))
+    full = np.asarray(general_inverse(matrix)) if found is None else found
+    return (full + full.T) / 2

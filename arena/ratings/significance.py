@@ -1,0 +1,67 @@
+"""Exact tests between two models, Holm's correction, and binomial intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import fftconvolve
+from scipy.stats import beta, binom, norm
+
+Floats = NDArray[np.float64]
+_EXACT_RANGE = 200_000
+
+
+def sign_test(wins: float, losses: float) -> float | None:
+    """Two-sided exact binomial test of wins against losses, ties left out; None where there is neither."""
+    n = round(wins + losses)
+    if not n:
+        return None
+    return float(min(1.0, 2 * binom.cdf(min(round(wins), round(losses)), n, 0.5)))
+
+
+def sign_flip_test(net: NDArray[np.int64]) -> float | None:
+    """Two-sided exact test that clusters lean neither way: every cluster's net wins keep or change their sign.
+
+    ``net`` is wins minus losses, a whole number per cluster. With one battle a cluster it is the sign test.
+    The distribution of the sum is built by convolution, size by size; beyond 200,000 it is the normal limit.
+    None where every cluster is even.
+    """
+    sizes = np.abs(net[net != 0])
+    if not len(sizes):
+        return None
+    observed, total = abs(int(net.sum())), int(sizes.sum())
+    if total > _EXACT_RANGE:
+        return float(2 * norm.sf(observed / np.sqrt((sizes.astype(float) ** 2).sum())))
+    values, counts = np.unique(sizes, return_counts=True)
+    chance = np.ones(1)
+    for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+        step = np.zeros(value * count + 1)
+        step[::value] = binom.pmf(np.arange(count + 1), count, 0.5)
+        chance = np.convolve(chance, step) if len(chance) * len(step) < 1e7 else fftconvolve(chance, step)
+    # Entry s of the distribution belongs to a sum of 2 s - total.
+    at = 2 * np.arange(total + 1) - total
+    return float(min(1.0, max(0.0, chance[np.abs(at) >= observed].sum())))
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Holm 1979: p values of a family of tests, so corrected that none is wrong more often than its level."""
+    known = [k for k, p in enumerate(p_values) if p is not None]
+    known.sort(key=lambda k: p_values[k] or 0.0)
+    corrected: list[float | None] = [None] * len(p_values)
+    floor = 0.0
+    for rank, k in enumerate(known):
+        floor = max(floor, min(1.0, (len(known) - rank) * (p_values[k] or 0.0)))
+        corrected[k] = floor
+    return corrected
+
+
+def binomial_interval(wins: float, n: float, level: float) -> tuple[float, float] | None:
+    """Clopper-Pearson 1934: exact limits of a share; None where n is 0. Half wins are allowed."""
+    if n <= 0:
+        return None
+    tail = (1 - level) / 2
+    lower = 0.0 if wins <= 0 else float(beta.ppf(tail, wins, n - wins + 1))
+    upper = 1.0 if wins >= n else float(beta.ppf(1 - tail, wins + 1, n - wins))
+    return lower, upper

@@ -1,0 +1,248 @@
+"""The leaderboard as files for people: CSV, Markdown, LaTeX. Models' names are untrusted text everywhere."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from pathlib import Path
+
+from arena.ratings.leaderboard import Leaderboard, Model
+from runstore.publish import Cell, write_csv, write_json, write_text
+
+CSV_HEADER = (
+    "rank",
+    "rank_lo",
+    "rank_hi",
+    "name",
+    "rating",
+    "lower",
+    "upper",
+    "wins",
+    "losses",
+    "ties",
+    "matches",
+    "win_rate",
+    "group",
+    "flags",
+    "reason",
+)
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~>$.-])")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+
+
+def write(
+    board: Leaderboard, folder: Path, *, latex: bool = False, svg: bool = False, png: bool = False
+) -> list[Path]:
+    """``leaderboard.json``, ``.csv`` and ``.md``, and ``.tex``, ``.svg``, ``.png`` where asked for; the paths."""
+    paths = [folder / f"leaderboard.{kind}" for kind in ("json", "csv", "md")]
+    write_json(paths[0], board.to_json())
+    write_csv(paths[1], CSV_HEADER, [_csv_row(model) for model in board.models])
+    write_text(paths[2], markdown(board))
+    if latex:
+        paths.append(folder / "leaderboard.tex")
+        write_text(paths[-1], latex_table(board))
+    if svg or png:
+        from arena.ratings.plots import png_plot, svg_plot
+
+        if svg:
+            paths.append(folder / "leaderboard.svg")
+            write_text(paths[-1], svg_plot(board))
+        if png:
+            paths.append(folder / "leaderboard.png")
+            png_plot(board, paths[-1])
+    return paths
+
+
+def _csv_row(model: Model) -> list[Cell]:
+    low, high = model.rank_range or (None, None)
+    return [
+        model.rank,
+        low,
+        high,
+        model.name,
+        model.rating,
+        model.lower,
+        model.upper,
+        model.wins,
+        model.losses,
+        model.ties,
+        model.matches,
+        model.win_rate,
+        model.group,
+        " ".join(model.flags),
+        model.reason,
+    ]
+
+
+def one_line(text: str) -> str:
+    """Control, bidirectional and line characters made visible or taken out: a name stays in its cell."""
+    out = "".join(
+        " " if c in "\t\n\r\v\f\x85\u2028\u2029" else "" if unicodedata.category(c) in {"Cc", "Cf"} else c
+        for c in text
+    )
+    return " ".join(out.split()) or "(blank)"
+
+
+def markdown_text(text: str) -> str:
+    """Any text as Markdown that shows it literally, also where HTML is let through."""
+    return html.escape(_MARKDOWN.sub(r"\\\1", one_line(text)), quote=False)
+
+
+def latex_text(text: str) -> str:
+    """Any text as LaTeX that shows it literally."""
+    return "".join(_LATEX.get(c, c) for c in one_line(text))
+
+
+def markdown(board: Leaderboard) -> str:
+    """The table, what it rests on, what is wrong with it, and the win rates of every pair."""
+    lines = ["# Leaderboard", "", *_preamble(board)]
+    for number, group in enumerate(board.groups):
+        members = [model for model in board.models if model.name in set(group)]
+        if len(board.groups) > 1:
+            lines += [f"## Group {number + 1} of {len(board.groups)}", ""]
+        lines += [*_ratings(board, members), ""]
+    reasons = [f"- {markdown_text(model.name)}: {model.reason}" for model in board.models if model.reason]
+    if reasons:
+        lines += ["## Remarks", "", *reasons, ""]
+    lines += [*_position(board), *_win_rates(board)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _preamble(board: Leaderboard) -> list[str]:
+    counts = board.counts
+    text = [f"{board.method}. {counts['battles']} battles, {counts['models']} models. {_intervals(board)}"]
+    if counts["invalid"]:
+        total = counts["battles"] + counts["invalid"]
+        text.append(f"{counts['invalid']} of {total} matches were invalid and took no part.")
+    if board.agreement is not None:
+        parts = ", ".join(f"{value} {kind}" for kind, value in board.agreement.items())
+        text.append(f"Verdicts: {parts}.")
+    notes = [f"> **Note:** {markdown_text(note)}" for note in board.notes]
+    return [*(line for note in notes for line in (note, "")), " ".join(text), ""]
+
+
+def _intervals(board: Leaderboard) -> str:
+    settings = board.settings
+    if settings.intervals == "none":
+        return "No intervals were asked for."
+    unit = board.intervals["cluster"] or "battle"
+    if settings.intervals == "sandwich":
+        return f"{settings.level:.0%} intervals by the sandwich covariance, clustered by {unit}."
+    kind = board.intervals["refit"] or "exact"
+    return f"{settings.level:.0%} intervals by bootstrap ({kind}, {settings.resamples} resamples, by {unit})."
+
+
+def _ratings(board: Leaderboard, members: list[Model]) -> list[str]:
+    rounds = any(model.rating_rounds is not None for model in members)
+    reference = board.settings.reference
+    head = ["Rank", "Places", "Model", "Rating", f"{board.settings.level:.0%} interval", "Wins", "Losses", "Ties"]
+    head += ["Win rate"] + (["Rating by rounds"] if rounds else [])
+    head += [f"Against {markdown_text(reference)}"] if reference is not None else []
+    lines = [f"| {' | '.join(head)} |", f"|{'|'.join('---:' if name != 'Model' else ':---' for name in head)}|"]
+    for model in members:
+        cells = [
+            _figure(model.rank),
+            "–" if model.rank_range is None else f"{model.rank_range[0]}–{model.rank_range[1]}",
+            markdown_text(model.name),
+            _figure(model.rating),
+            limits(model.lower, model.upper),
+            *(f"{value:g}" for value in (model.wins, model.losses, model.ties)),
+            percent(model.win_rate),
+        ]
+        cells += [_figure(model.rating_rounds)] if rounds else []
+        cells += [_versus(model)] if reference is not None else []
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _versus(model: Model) -> str:
+    found = model.reference
+    if found is None:
+        return "no games"
+    rate, low, high = (percent(found[key]) for key in ("win_rate", "lower", "upper"))
+    return f"{rate} [{low}, {high}] of {found['matches']:g}"
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0f}"
+
+
+def percent(rate: float | None) -> str:
+    """A share, or a dash."""
+    return "–" if rate is None else f"{100 * rate:.1f}%"
+
+
+def limits(lower: float | None, upper: float | None) -> str:
+    """An interval, open where it has no limit."""
+    if lower is None and upper is None:
+        return "–"
+    return f"[{_figure(lower) if lower is not None else '…'}, {_figure(upper) if upper is not None else '…'}]"
+
+
+def _position(board: Leaderboard) -> list[str]:
+    found = board.position
+    if not (found["first_wins"] or found["second_wins"] or found["ties"]):
+        return []
+    text = f"Shown first and won: {found['first_wins']:g}; shown second and won: {found['second_wins']:g}; ties: "
+    text += f"{found['ties']:g} ({found['of']})."
+    if found["log_odds"] is None:
+        text += f" The effect is not estimated: {found['reason']}."
+    else:
+        text += f" Being shown first is worth {found['log_odds']:+.3f} in log-odds"
+        if found["lower"] is not None:
+            text += f" [{found['lower']:+.3f}, {found['upper']:+.3f}]"
+        text += "."
+    return ["## Position", "", text, ""]
+
+
+def _win_rates(board: Leaderboard) -> list[str]:
+    names = [model.name for model in board.models]
+    if not names or len(names) > 30:
+        return []
+    rates: dict[tuple[str, str], str] = {}
+    for pair in board.pairs:
+        rate = pair.win_rate_a
+        rates[pair.a, pair.b] = percent(rate) if rate is not None else "no games"
+        rates[pair.b, pair.a] = percent(1 - rate) if rate is not None else "no games"
+    head = ["Row beats column", *map(markdown_text, names)]
+    lines = ["## Win rates, ties as halves", "", f"| {' | '.join(head)} |", f"|:---{'|---:' * len(names)}|"]
+    for row in names:
+        cells = [
+            markdown_text(row),
+            *("" if row == name else rates.get((row, name), "no games") for name in names),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def latex_table(board: Leaderboard) -> str:
+    """A ``tabular`` for booktabs."""
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{tabular}{rlrrrrrr}",
+        r"\toprule",
+        r"Rank & Model & Rating & Lower & Upper & Wins & Losses & Ties \\",
+        r"\midrule",
+    ]
+    for number, group in enumerate(board.groups):
+        lines += [r"\midrule"] if number else []
+        for model in (model for model in board.models if model.name in set(group)):
+            figures = [_figure(value).replace("–", "--") for value in (model.rating, model.lower, model.upper)]
+            counts = [f"{value:g}" for value in (model.wins, model.losses, model.ties)]
+            cells = [_figure(model.rank).replace("–", "--"), latex_text(model.name), *figures, *counts]
+            lines.append(" & ".join(cells) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])

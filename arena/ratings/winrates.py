@@ -1,0 +1,153 @@
+"""Who won how often against whom, with exact tests; and against one reference model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from arena.ratings.battles import Battles, Rows
+from arena.ratings.significance import binomial_interval, sign_flip_test, sign_test
+
+Floats = NDArray[np.float64]
+_EXACT_BATTLES = 2_000
+_DENSE = 30_000_000
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """(M, M) tables: wins of the row over the column, ties, and p values (NaN where there is nothing to test)."""
+
+    wins: Floats
+    ties: Floats
+    p_values: Floats
+    test: str
+
+    def games(self) -> Floats:
+        return self.wins + self.wins.T + self.ties
+
+    def rates(self) -> Floats:
+        """(M, M) wins and half the ties per game; NaN where two models never met."""
+        games = self.games()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(games > 0, (self.wins + self.ties / 2) / games, np.nan)
+
+
+def pair_table(battles: Battles, *, clustered: bool) -> PairTable:
+    """Wins, ties and a test of every pair; ``clustered`` tests by whole clusters (sign-flip test)."""
+    wins, ties = battles.wins(), battles.ties()
+    rows = battles.rows
+    if clustered and rows is not None and rows.cluster is not None:
+        p_values, test = _by_cluster(battles, rows, rows.cluster, wins), "exact sign-flip test by cluster"
+    elif battles.weighted:
+        p_values, test = _weighted(battles), "normal test of weighted wins"
+    else:
+        p_values, test = _by_battle(wins), "exact sign test"
+    return PairTable(wins, ties, p_values, test)
+
+
+def _by_battle(wins: Floats) -> Floats:
+    size = len(wins)
+    out = np.full((size, size), np.nan)
+    for a, b in zip(*np.nonzero(np.triu((wins + wins.T) > 0, 1)), strict=True):
+        p = sign_test(float(wins[a, b]), float(wins[b, a]))
+        out[a, b] = out[b, a] = np.nan if p is None else p
+    return out
+
+
+def _weighted(battles: Battles) -> Floats:
+    size = len(battles.names)
+    pair = battles.i * size + battles.j
+    net = np.bincount(pair, (battles.outcome - 1) * battles.weight, size * size)
+    variance = np.bincount(pair, (battles.outcome != 1) * battles.square, size * size)
+    return _mirrored(_normal(net, variance).reshape(size, size))
+
+
+def _normal(net: Floats, variance: Floats) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(variance > 0, 2 * norm.sf(np.abs(net) / np.sqrt(variance)), np.nan)
+
+
+def _mirrored(upper: Floats) -> Floats:
+    return np.where(np.isnan(upper), upper.T, upper)
+
+
+def _by_cluster(battles: Battles, rows: Rows, cluster: NDArray[np.int32], wins: Floats) -> Floats:
+    size = len(battles.names)
+    met, pair_of_cell = np.unique(battles.i * size + battles.j, return_inverse=True)
+    sign = (battles.outcome - 1).astype(np.float64)[rows.cell]
+    amount = sign if rows.weight is None else sign * rows.weight
+    key = pair_of_cell[rows.cell] * np.int64(rows.clusters) + cluster
+    if len(met) * rows.clusters <= _DENSE:
+        dense = np.bincount(key, amount, len(met) * rows.clusters)
+        used = np.flatnonzero(dense)
+        net, pair = dense[used], used // rows.clusters
+    else:
+        unique, inverse = np.unique(key, return_inverse=True)
+        net, pair = np.bincount(inverse, amount, len(unique)), unique // rows.clusters
+    total = np.bincount(pair, net, len(met))
+    flat = np.full(size * size, np.nan)
+    flat[met] = _normal(total, np.bincount(pair, net**2, len(met)))
+    if rows.weight is None:
+        starts = np.searchsorted(pair, np.arange(len(met) + 1))
+        games = (wins + wins.T).ravel()
+        for at in np.flatnonzero(games[met] <= _EXACT_BATTLES):
+            p = sign_flip_test(np.rint(net[starts[at] : starts[at + 1]]).astype(np.int64))
+            even = 1.0 if games[met[at]] else np.nan
+            flat[met[at]] = even if p is None else p
+    return _mirrored(flat.reshape(size, size))
+
+
+def against(battles: Battles, reference: int, level: float) -> list[tuple[float, float, float, float] | None]:
+    """Per model (win rate against the reference, lower, upper, games), None where they never met.
+
+    Limits: Clopper-Pearson, or by whole clusters (ratio estimate with the normal limit, Cochran 1977, 2.11).
+    """
+    table = pair_table_counts(battles)
+    score, games = table
+    spread = _cluster_spread(battles, reference)
+    quantile = float(norm.ppf((1 + level) / 2))
+    out: list[tuple[float, float, float, float] | None] = []
+    for m in range(len(battles.names)):
+        n = float(games[m, reference])
+        if m == reference or not n:
+            out.append(None)
+            continue
+        rate = float(score[m, reference]) / n
+        exact = binomial_interval(float(score[m, reference]), n, level) or (0.0, 1.0)
+        if spread is not None and spread[m] > 0:
+            half = quantile * float(spread[m])
+            exact = (max(0.0, rate - half), min(1.0, rate + half))
+        out.append((rate, *exact, n))
+    return out
+
+
+def pair_table_counts(battles: Battles) -> tuple[Floats, Floats]:
+    """(M, M) scores (wins and half the ties) and games."""
+    wins, ties = battles.wins(), battles.ties()
+    return wins + ties / 2, wins + wins.T + ties
+
+
+def _cluster_spread(battles: Battles, reference: int) -> Floats | None:
+    rows = battles.rows
+    if rows is None or rows.cluster is None or rows.clusters < 2:
+        return None
+    score, games = pair_table_counts(battles)
+    i, j = battles.i[rows.cell], battles.j[rows.cell]
+    other = np.where(i == reference, j, np.where(j == reference, i, -1))
+    keep = other >= 0
+    share = battles.outcome[rows.cell] / 2.0
+    share = np.where(i == reference, 1 - share, share)[keep]
+    weight = np.ones(int(keep.sum())) if rows.weight is None else rows.weight[keep]
+    other = other[keep]
+    n = np.maximum(games[:, reference], 1e-300)
+    rate = score[:, reference] / n
+    key = other * np.int64(rows.clusters) + rows.cluster[keep]
+    unique, inverse = np.unique(key, return_inverse=True)
+    residual = np.bincount(inverse, weight * (share - rate[other]), len(unique))
+    clusters = np.bincount(unique // rows.clusters, minlength=len(battles.names)).astype(np.float64)
+    square = np.bincount(unique // rows.clusters, residual**2, len(battles.names))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(clusters > 1, np.sqrt(square * clusters / (clusters - 1)) / n, 0.0)

@@ -1,0 +1,185 @@
+"""``tutor-arena rate``: ratings with intervals from a run's verdicts or from anybody's battles."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runstore.problems import Problem
+
+if TYPE_CHECKING:
+    from arena.ratings.battles import Battles
+    from arena.ratings.estimate import Settings
+    from arena.ratings.leaderboard import Leaderboard
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    source = parser.add_argument_group("what to rate (one of)")
+    source.add_argument("--battles", type=Path, metavar="FILE", help="battles: CSV, JSONL or Parquet")
+    source.add_argument("--run", type=Path, dest="run_dir", metavar="DIR", help="a run folder: its verdicts.jsonl")
+    source.add_argument("--input", type=Path, metavar="FILE", help="a verdicts.jsonl anywhere")
+    parser.add_argument(
+        "--config", type=Path, metavar="CONFIG", help="take [rate] settings from this configuration"
+    )
+    parser.add_argument("--out", "--output", type=Path, dest="out", metavar="DIR", help="where to write")
+    parser.add_argument(
+        "--by", action="append", default=[], metavar="COLUMN", help="a table per level; repeatable"
+    )
+    parser.add_argument("--ties", choices=("half", "davidson", "rao_kupper"), help="what a tie is (half)")
+    parser.add_argument("--intervals", choices=("bootstrap", "sandwich", "none"), help="(bootstrap)")
+    parser.add_argument("--resamples", type=int, metavar="N", help="of the bootstrap (1000)")
+    parser.add_argument("--refit", choices=("auto", "exact", "one-step"), help="of the bootstrap (auto)")
+    parser.add_argument("--level", type=float, metavar="SHARE", help="of the intervals (0.95)")
+    parser.add_argument("--cluster", metavar="COLUMN", help="column of dependent battles, or 'none' (cluster)")
+    parser.add_argument("--seed", type=int, metavar="N", help="(0)")
+    parser.add_argument(
+        "--anchor", metavar="NAME=VALUE", help="fix one model's rating; others are measured from it"
+    )
+    parser.add_argument("--prior", type=float, metavar="GAMES", help="even games against an average opponent (0)")
+    parser.add_argument("--reference", metavar="NAME", help="also show win rates against this model")
+    parser.add_argument("--position", choices=("adjust", "ignore"), help="the order of showing (adjust)")
+    parser.add_argument("--solver", choices=("newton", "choix"), help="(newton)")
+    parser.add_argument("--latex", action="store_true", help="also write leaderboard.tex")
+    parser.add_argument("--svg", action="store_true", help="also write leaderboard.svg")
+    parser.add_argument("--png", action="store_true", help="also write leaderboard.png")
+    parser.add_argument("--json", action="store_true", help="print the leaderboard object instead of a table")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Rate and write. 0 done, 1 where some matches were invalid."""
+    from arena.ratings.leaderboard import build
+    from arena.ratings.tables import write
+
+    settings = _settings(args)
+    battles = _battles(args)
+    board = build(battles, settings)
+    folder = args.out or args.run_dir
+    paths = write(board, folder, latex=args.latex, svg=args.svg, png=args.png) if folder is not None else []
+    _print(board, as_json=args.json)
+    for path in paths:
+        print(f"wrote {path}", file=sys.stderr)
+    return 1 if board.counts["invalid"] else 0
+
+
+def _battles(args: argparse.Namespace) -> Battles:
+    given = [name for name in ("battles", "run_dir", "input") if getattr(args, name) is not None]
+    if len(given) != 1:
+        raise Problem(f"rate: found {len(given)} sources, expected one of --battles FILE, --run DIR, --input FILE")
+    if args.battles is not None:
+        from arena.ratings.reading import Columns, read_battles
+
+        if args.out is None:
+            raise Problem("rate: found --battles without --out, expected a folder to write to")
+        cluster = args.cluster if args.cluster not in (None, "none") else "cluster"
+        return read_battles(args.battles, Columns(categories=args.by, cluster=cluster))
+    return _verdicts(args.run_dir, args.input)
+
+
+def _verdicts(run_dir: Path | None, file: Path | None) -> Battles:
+    from arena.ratings.verdicts import from_verdicts, subset_labels
+    from runstore.publish import read_records
+    from runstore.records import Judgment, Subset, Verdict
+
+    path = file if file is not None else (run_dir or Path()) / "verdicts.jsonl"
+    folder = path.parent
+    judgments, subsets = folder / "judgments.jsonl", folder / "subsets.jsonl"
+    return from_verdicts(
+        read_records(path, Verdict),
+        read_records(judgments, Judgment) if judgments.is_file() else (),
+        subset_labels(read_records(subsets, Subset)) if subsets.is_file() else None,
+    )
+
+
+def _settings(args: argparse.Namespace) -> Settings:
+    from arena.ratings.estimate import Settings
+
+    given: dict[str, Any] = {
+        name: value
+        for name in (
+            "ties",
+            "intervals",
+            "resamples",
+            "refit",
+            "level",
+            "seed",
+            "prior",
+            "reference",
+            "position",
+            "solver",
+        )
+        if (value := getattr(args, name)) is not None
+    }
+    if args.anchor is not None:
+        given["anchor"] = _anchor(args.anchor)
+    if args.cluster == "none":
+        given["clustered"] = False
+    return Settings(**(_configured(args) | given))
+
+
+def _configured(args: argparse.Namespace) -> dict[str, Any]:
+    """[rate] and the seed of a configuration; a run's own resolved one is used where none is named."""
+    path: Path | None = args.config
+    if path is None and args.run_dir is not None and (args.run_dir / "run.toml").is_file():
+        path = args.run_dir / "run.toml"
+    if path is None:
+        return {}
+    import tomllib
+
+    from runstore.problems import InputProblem
+
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputProblem(path, "a readable TOML file", found=str(error)) from error
+    rate = {
+        key: value for key, value in table.get("rate", {}).items() if key in {"ties", "intervals", "resamples"}
+    }
+    if table.get("rate", {}).get("cluster") == "none":
+        rate["clustered"] = False
+    seed = table.get("run", {}).get("seed")
+    return rate | ({} if seed is None else {"seed": seed})
+
+
+def _anchor(text: str) -> tuple[str, float]:
+    name, _, value = text.rpartition("=")
+    try:
+        return name, float(value)
+    except ValueError:
+        name = ""
+    raise Problem(f"--anchor: found {text!r}, expected NAME=VALUE with a number")
+
+
+def _print(board: Leaderboard, *, as_json: bool) -> None:
+    from runstore.publish import to_json
+
+    if as_json:
+        sys.stdout.write(to_json(board.to_json(), indent=True).decode() + "\n")
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from arena.ratings.tables import limits, one_line, percent
+
+    console = Console(soft_wrap=False)
+    for note in board.notes:
+        console.print(f"note: {note}", markup=False, highlight=False)
+    for number, group in enumerate(board.groups, 1):
+        table = Table(title=f"group {number} of {len(board.groups)}" if len(board.groups) > 1 else None)
+        for head in ("rank", "places", "model", "rating", f"{board.settings.level:.0%}", "w / l / t", "win rate"):
+            table.add_column(head, justify="left" if head == "model" else "right", overflow="fold")
+        for model in (model for model in board.models if model.name in set(group)):
+            places = "–" if model.rank_range is None else f"{model.rank_range[0]}–{model.rank_range[1]}"
+            rating = "–" if model.rating is None else f"{model.rating:.0f}"
+            results = f"{model.wins:g} / {model.losses:g} / {model.ties:g}"
+            rank = "–" if model.rank is None else str(model.rank)
+            interval = escape(limits(model.lower, model.upper))
+            name = escape(one_line(model.name))
+            table.add_row(rank, places, name, rating, interval, results, percent(model.win_rate))
+        console.print(table)
+    for model in board.models:
+        if model.reason:
+            console.print(f"{one_line(model.name)}: {model.reason}", markup=False, highlight=False)
