@@ -76,7 +76,7 @@ def _read(path: Path, language: str) -> list[Criterion]:
         values = [getattr(each, field) for each in criteria]
         for at, value in enumerate(values):
             if value in values[:at]:
-                raise file.problem(("criteria", at, field), f"a {field} of its own", value)
+                raise file.problem(("criteria", at, field), f"a different {field}", value)
     return criteria
 
 

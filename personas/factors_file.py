@@ -137,4 +137,4 @@ def _distinct(file: YamlFile, names: list[str], place: Place, key: str) -> None:
     for at, name in enumerate(names):
         if (first := names.index(name)) != at:
             line = file.line((*place, first))
-            raise file.problem((*place, at, key), f"an {key} of its own (first on line {line})", name)
+            raise file.problem((*place, at, key), f"a different {key} (first on line {line})", name)

@@ -40,8 +40,8 @@ def load(path: Path | str | None = None, language: Language = "en") -> list[Seed
     seen: dict[str, Raw] = {}
     for raw in _raws(chosen):
         question = _question(raw, language)
-        _refuse_twice(raw, f"id {question.id}", seen)
         _refuse_twice(raw, f"text {_plain(question.text)}", seen)
+        _refuse_twice(raw, f"id {question.id}", seen)
         questions.append(question)
     if not questions:
         raise InputProblem(chosen, "at least one question", found="none")
@@ -94,7 +94,7 @@ def _plain(text: str) -> str:
 
 
 def _refuse_twice(raw: Raw, key: str, seen: dict[str, Raw]) -> None:
-    if (first := seen.get(key)) is not None and first is not raw:
+    if (first := seen.get(key)) is not None:
         field, _, value = key.partition(" ")
         raise raw.problem(field, f"each question once (first at {first.place})", f"{value!r} again")
     seen[key] = raw
