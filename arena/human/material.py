@@ -1,0 +1,144 @@
+"""What is put before the raters: the study's documents, matches and dialogues of a run, with names masked.
+
+Nothing that a rater is shown may tell which tutor or condition wrote it. Names that stand in a text are masked,
+and how many were is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.human.forms import Text
+from arena.human.study import Dialogues, Document, Matches, Study, load_documents
+from arena.matches import Match, all_pairs, matches
+from runstore.ids import shuffled
+from runstore.problems import InputProblem
+from runstore.publish import read_records
+from runstore.records import Dialogue, Reply, Subset
+
+MASK = "▮▮▮"
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """All documents of a study, how many of their texts had a name masked, and how many texts there are."""
+
+    documents: tuple[Document, ...]
+    masked: int
+    texts: int
+
+
+def gather(study: Study, folder: Path, seed: int) -> Material:
+    """Everything that the study's groups rate. ``folder`` is the study file's. Raises InputProblem."""
+    documents = list(load_documents(study, folder)) if study.documents or study.strata else []
+    names = [name for condition in study.conditions.values() for name in (condition.name, *condition.mask)]
+    if study.matches:
+        found, endpoints = match_documents(study.matches, folder, seed)
+        documents += found
+        names += endpoints
+    if study.dialogues:
+        documents += dialogue_documents(study.dialogues, folder, seed)
+    if not study.mask_names:
+        return Material(tuple(documents), 0, 0)
+    return _masked(documents, names)
+
+
+def match_documents(wanted: Matches, folder: Path, seed: int) -> tuple[list[Document], list[str]]:
+    """Matches of a run as documents, and the endpoints' names.
+
+    The conditions are the two orders: XY shows the first endpoint's reply on the left, YX on the right. ``source``
+    holds who is who and stays with the organiser. Raises InputProblem where the run lacks files or endpoints.
+    """
+    run = _run_folder(wanted.run, folder)
+    subsets = read_records(run / "subsets.jsonl", Subset)
+    replies = read_records(run / "replies.jsonl", Reply)
+    known = sorted({reply.endpoint for reply in replies})
+    endpoints = list(wanted.endpoints) or known
+    strangers = [name for name in endpoints if name not in known]
+    if strangers:
+        raise InputProblem(
+            run / "replies.jsonl", f"replies of {', '.join(known)}", found=strangers[0], field="endpoints"
+        )
+    played, _ = matches(subsets, replies, all_pairs(endpoints))
+    chosen = shuffled([(match.id, match) for match in played], seed, "human", "matches")[: wanted.matches]
+    return [_match_document(match, number, wanted.material) for number, match in enumerate(chosen, 1)], known
+
+
+def _match_document(match: Match, number: int, material: str) -> Document:
+    x, y = _text(match.first.text), _text(match.second.text)
+    return Document(
+        id=f"m{number:03d}",
+        material=material,
+        turns=tuple((said.role, said.text) for said in match.subset.history),
+        replies={"XY": x, "YX": y},
+        right={"XY": y, "YX": x},
+        source={
+            "subset": match.subset.id,
+            "dialogue": match.subset.dialogue,
+            "x": match.endpoints[0],
+            "y": match.endpoints[1],
+        },
+    )
+
+
+def dialogue_documents(wanted: Dialogues, folder: Path, seed: int) -> list[Document]:
+    """Whole dialogues of a run as documents without conditions."""
+    dialogues = read_records(_run_folder(wanted.run, folder) / "dialogues.jsonl", Dialogue)
+    drawn = shuffled([(one.id, one) for one in dialogues], seed, "human", "dialogues")[: wanted.dialogues]
+    return [
+        Document(
+            id=f"g{number:03d}",
+            material=wanted.material,
+            turns=tuple((said.role, said.text) for said in one.utterances),
+            source={"dialogue": one.id},
+        )
+        for number, one in enumerate(drawn, 1)
+    ]
+
+
+def _text(text: str) -> Text:
+    return {"any": text}
+
+
+def _run_folder(name: str, folder: Path) -> Path:
+    beside = folder / name
+    return beside if beside.is_dir() else Path(name)
+
+
+def hide(text: str, names: Iterable[str]) -> str:
+    """The text with whole-word occurrences of the names masked, whatever their case."""
+    wanted = sorted({name.strip() for name in names if len(name.strip()) > 1}, key=len, reverse=True)
+    if not wanted:
+        return text
+    pattern = "|".join(re.escape(name) for name in wanted)
+    return re.sub(rf"(?<!\w)(?:{pattern})(?!\w)", MASK, text, flags=re.IGNORECASE)
+
+
+def _masked(documents: Sequence[Document], names: Sequence[str]) -> Material:
+    counts = [0, 0]
+
+    def clean(text: str) -> str:
+        hidden = hide(text, names)
+        counts[0] += hidden != text
+        counts[1] += 1
+        return hidden
+
+    def clean_all(text: Text) -> Text:
+        return {language: clean(one) for language, one in text.items()}
+
+    result = [
+        document.model_copy(
+            update={
+                "title": clean_all(document.title),
+                "original": clean_all(document.original),
+                "turns": tuple((role, clean(said)) for role, said in document.turns),
+                "replies": {name: clean_all(text) for name, text in document.replies.items()},
+                "right": {name: clean_all(text) for name, text in document.right.items()},
+            }
+        )
+        for document in documents
+    ]
+    return Material(tuple(result), counts[0], counts[1])

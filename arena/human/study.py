@@ -1,0 +1,275 @@
+# ruff: noqa: RUF012 - defaults of frozen pydantic models are copied, not shared
+"""The study file: who rates what, in which conditions, with which forms, for how long and for how much.
+
+TOML or YAML. Every text may be one string or ``{ ko = "…", en = "…" }``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import yaml
+from pydantic import Field, ValidationError, model_validator
+
+from arena.human.forms import Form, Id, Question, Strict, Text
+from runstore.problems import InputProblem
+from runstore.publish import read_rows
+from runstore.records import Role
+
+Count = Annotated[int, Field(ge=1, le=100_000)]
+Minutes = Annotated[float, Field(ge=0, le=10_000)]
+Money = Annotated[float, Field(ge=0)]
+
+
+class Condition(Strict):
+    """One condition. ``name`` is known to the organiser alone; ``mask`` are more words that would give it away."""
+
+    name: str
+    mask: tuple[str, ...] = ()
+
+
+class Group(Strict):
+    """Raters of one kind.
+
+    ``balanced``: each rater gets ``items`` documents of the material. ``common``: all raters rate the same
+    ``items``, so that agreement can be computed. ``full``: every rater rates every document, in Williams order.
+    """
+
+    label: Text
+    size: Count
+    items: Count
+    form: Id
+    assignment: Literal["balanced", "common", "full"] = "balanced"
+    material: Id = "main"
+    both_conditions: bool = False
+    ratings_per_document: Count | None = None
+    min_ratings_per_cell: Annotated[int, Field(ge=0)] = 1
+    fee: Money = 0.0
+
+
+class TimePlan(Strict):
+    """Minutes: training and closing survey once, the parts of an item once per item."""
+
+    training: Minutes = 0
+    per_item: dict[str, Minutes] = {}
+    survey: Minutes = 0
+    too_fast_seconds: Annotated[float, Field(ge=0)] = 20
+
+
+class Cost(Strict):
+    """A cost beside the raters' fees."""
+
+    label: Text
+    amount: Money
+
+
+class Stage(Strict):
+    """A step of the schedule, in days."""
+
+    label: Text
+    days: Annotated[float, Field(gt=0)]
+
+
+class Consent(Strict):
+    """What the participant is told, paragraph by paragraph, and what they give about themselves."""
+
+    paragraphs: Annotated[tuple[Text, ...], Field(min_length=1)]
+    personal: tuple[Literal["name", "email", "phone"], ...] = ()
+
+
+class Example(Strict):
+    """A training item: rated like the others, never counted. ``explanation`` is shown afterwards."""
+
+    title: Text
+    original: Text
+    reply: Text
+    reply_right: Text | None = None
+    explanation: Text | None = None
+    groups: tuple[Id, ...] = ()
+
+
+class Row(Strict):
+    """A row of the results table: the mean of ``questions`` per rating, compared over ``pairing``."""
+
+    metric: Id
+    label: Text
+    questions: Annotated[tuple[Id, ...], Field(min_length=1)]
+    pairing: Literal["rater", "document"] = "rater"
+
+
+class MoneyCheck(Strict):
+    """The system's estimate (of the documents file) against the expert's, in relative error bands."""
+
+    question: Id
+    bands: tuple[float, ...] = (0.05, 0.10, 0.30, 0.50)
+
+
+class Matches(Strict):
+    """Pairwise material: matches of a run. ``endpoints`` empty means every pair the run has replies for."""
+
+    run: str
+    endpoints: tuple[str, ...] = ()
+    matches: Count | None = None
+    material: Id = "matches"
+
+
+class Dialogues(Strict):
+    """Whole dialogues of a run, to be scored with a rubric's form."""
+
+    run: str
+    dialogues: Count | None = None
+    material: Id = "dialogues"
+
+
+class Study(Strict):
+    """A whole study file."""
+
+    id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
+    title: Text
+    languages: tuple[Literal["ko", "en"], ...] = ("en",)
+    seed: int = 0
+    currency: Text = {"any": ""}
+    ethics_approval: str = ""
+    contact: str = ""
+    retention_years: Annotated[float, Field(gt=0)] = 3
+    mask_names: bool = True
+    documents: str | None = None
+    strata: dict[Id, Count] = {}
+    conditions: dict[Id, Condition] = {}
+    matches: Matches | None = None
+    dialogues: Dialogues | None = None
+    groups: Annotated[dict[Id, Group], Field(min_length=1)]
+    forms: Annotated[dict[Id, Form], Field(min_length=1)]
+    training: tuple[Example, ...] = ()
+    survey: tuple[Question, ...] = ()
+    time: TimePlan = TimePlan()
+    costs: tuple[Cost, ...] = ()
+    schedule: tuple[Stage, ...] = ()
+    consent: Consent
+    table: tuple[Row, ...] = ()
+    money: MoneyCheck | None = None
+
+    @model_validator(mode="after")
+    def _references(self) -> Self:
+        owner: dict[str, str] = {}
+        for name, form in self.forms.items():
+            for question in form.questions:
+                if question.id in owner:
+                    raise ValueError(f"question {question.id} is in the forms {owner[question.id]} and {name}")
+                owner[question.id] = name
+        for name, group in self.groups.items():
+            if group.form not in self.forms:
+                raise ValueError(f"groups.{name}.form: no form is called {group.form!r}")
+        wanted = [question for row in self.table for question in row.questions]
+        wanted += [self.money.question] if self.money else []
+        for question in wanted:
+            if question not in owner:
+                raise ValueError(f"no form has a question {question!r}")
+        return self
+
+    def question(self, name: str) -> Question | None:
+        """The question of this id in any form."""
+        for form in self.forms.values():
+            for question in form.questions:
+                if question.id == name:
+                    return question
+        return None
+
+
+class Document(Strict):
+    """One thing to rate: the original, and per condition the reply to it (for pairwise items a left and a right).
+
+    ``turns`` are a dialogue's utterances, ``source`` what it is in its run (for the organiser alone).
+    ``estimates`` holds the system's figure per condition where the study checks money. An empty ``original``
+    means that the document was planned by number only and has no text yet.
+    """
+
+    id: str
+    stratum: str = "all"
+    material: str = "main"
+    title: Text = {"any": ""}
+    original: Text = {"any": ""}
+    replies: dict[str, Text] = {}
+    right: dict[str, Text] = {}
+    turns: tuple[tuple[Role, str], ...] = ()
+    estimates: dict[str, float] = {}
+    source: dict[str, str] = {}
+
+
+def load_study(path: Path) -> Study:
+    """Raises InputProblem naming the field; an unknown key is answered with the nearest known one."""
+    try:
+        raw = path.read_text(encoding="utf-8-sig")
+        data: Any = tomllib.loads(raw) if path.suffix == ".toml" else yaml.safe_load(raw)
+    except OSError as error:
+        raise InputProblem(path, "a study file", found=error.strerror or str(error)) from error
+    except (tomllib.TOMLDecodeError, yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputProblem(path, "TOML (.toml) or YAML", found=str(error)) from error
+    return parse_study(data, path)
+
+
+def parse_study(data: object, path: Path | str) -> Study:
+    """A study out of parsed TOML, YAML or JSON. Raises InputProblem."""
+    try:
+        return Study.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            near = difflib.get_close_matches(str(first["loc"][-1]), _known_keys(), 1)
+            expected = f"a known key (did you mean {near[0]!r}?)" if near else "a known key"
+            raise InputProblem(path, expected, found=str(first["loc"][-1]), field=field) from error
+        found = first.get("input") if first["type"] not in ("missing", "value_error") else None
+        raise InputProblem(path, first["msg"], found=found, field=field) from error
+
+
+def _known_keys() -> list[str]:
+    models: list[type[Strict]] = [Study, Group, Condition, TimePlan, Cost, Stage, Consent, Example, Row]
+    models += [MoneyCheck, Matches, Dialogues, Form, Question]
+    return sorted({name for model in models for name in model.model_fields})
+
+
+def load_documents(study: Study, folder: Path) -> list[Document]:
+    """The documents file of a study (JSON lines, beside the study file), or numbered documents from its strata.
+
+    Raises InputProblem: a repeated id, a stratum or condition that the study does not have, or other counts per
+    stratum than the study declares.
+    """
+    if study.documents is None:
+        strata = [stratum for stratum, count in study.strata.items() for _ in range(count)]
+        width = max(2, len(str(len(strata))))
+        return [Document(id=f"d{n:0{width}d}", stratum=stratum) for n, stratum in enumerate(strata, 1)]
+    path = folder / study.documents
+    documents: dict[str, Document] = {}
+    for line, row in read_rows(path):
+        document = parse_document(row, path, line)
+        if document.id in documents:
+            raise InputProblem(path, "each document once", found=document.id, line=line, field="id")
+        _check_document(study, document, path, line)
+        documents[document.id] = document
+    for stratum, count in study.strata.items():
+        have = sum(document.stratum == stratum for document in documents.values())
+        if have != count:
+            raise InputProblem(path, f"{count} documents of stratum {stratum}", found=str(have))
+    return list(documents.values())
+
+
+def parse_document(row: object, path: Path | str, line: int | None = None) -> Document:
+    """One document out of parsed JSON. Raises InputProblem."""
+    try:
+        return Document.model_validate(row)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise InputProblem(path, first["msg"], found=first.get("input"), line=line, field=field) from error
+
+
+def _check_document(study: Study, document: Document, path: Path, line: int) -> None:
+    if study.strata and document.material == "main" and document.stratum not in study.strata:
+        raise InputProblem(path, f"one of {', '.join(study.strata)}", found=document.stratum, line=line)
+    missing = [name for name in study.conditions if name not in document.replies]
+    if missing and document.material == "main":
+        raise InputProblem(path, f"a reply for {', '.join(missing)}", found="none", line=line, field="replies")
