@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
-import aiohttp
 import orjson
 
 from gateway.adapters.base import Adapter, Answer, Prompt, Tokens
@@ -23,9 +22,10 @@ from gateway.budget import Budget
 from gateway.endpoint import Endpoint
 from gateway.errors import TRANSIENT, CallFailed, EndpointStopped, Fault, Forbidden, Interrupted, Stopped
 from gateway.events import EventLog
+from gateway.http1 import Pool
 from gateway.retry import GiveUp, wait_before
 from gateway.secrets import Redactor
-from gateway.wire import Attempt, Deadlines, new_session
+from gateway.wire import Attempt, Deadlines
 from runstore.ids import draw
 from runstore.journal import Journal, State
 
@@ -64,7 +64,7 @@ class Gateway:
         self.redactor = Redactor(secret for endpoint in self.endpoints.values() for secret in endpoint.secrets)
         self._flying: dict[str, asyncio.Future[Answer] | None] = {}
         self._deadlines = Deadlines(self.clocks.ticks)
-        self._session: aiohttp.ClientSession | None = None
+        self._pool = Pool()
         self._stop: Stopped | None = None
         self._capped = self.budget.is_capped
 
@@ -76,12 +76,10 @@ class Gateway:
         return cls({name: build(name, settings) for name, settings in endpoints.items()}, **options)
 
     async def __aenter__(self) -> Gateway:
-        self._session = new_session()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._session is not None:
-            await self._session.close()
+        await self._pool.close()
         if self.journal is not None:
             self.journal.sync()
 
@@ -149,7 +147,7 @@ class Gateway:
                 announced = True
                 self.journal.put(key, "sent", b',"endpoint":%b,"at":%.3f' % (target.name_json, self.clocks.wall()))
             started = self.clocks.ticks()
-            attempt = Attempt(self._wire_session(), target.lane(started), self.redactor)
+            attempt = Attempt(self._pool, target.lane(started), self.redactor)
             fault: Fault | None = None
             answer: Answer | None = None
             try:
@@ -226,7 +224,7 @@ class Gateway:
             attempt.lane.in_use -= 1
         if deadlines.stop(task):
             await self._swallow_cancel(task)
-        if not isinstance(answer, Answer):
+        if not isinstance(answer, Answer):  # pyright: ignore[reportUnnecessaryIsInstance] - anybody's adapter
             raise Fault("unexpected", f"the adapter gave {type(answer).__name__}, not an answer")
         return answer
 
@@ -305,7 +303,7 @@ class Gateway:
             )
         except GiveUp as reason:
             message = f"{fault.message} ({reason})" if str(reason) else fault.message
-        await self._fail(target, fault, message, attempts, sent, key, labels)
+        return await self._fail(target, fault, message, attempts, sent, key, labels)
 
     async def _fail(
         self,
@@ -325,11 +323,6 @@ class Gateway:
         raise _FAILURES.get(fault.kind, CallFailed)(
             target.name, fault.kind, message, len(attempts), self.redactor.text(fault.text)
         ) from None
-
-    def _wire_session(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            self._session = new_session()
-        return self._session
 
 
 _FAILURES = {"forbidden": Forbidden, "endpoint_stopped": EndpointStopped}

@@ -1,7 +1,6 @@
-"""The way out: one tuned aiohttp session, and lanes (an address with a key) through it.
+"""The way out: lanes (an address with a key) over one pool of connections, and one attempt's use of a lane.
 
-Bytes go in prebuilt and come out raw; vendor SDKs would cost ten to thirty times the call itself. What aiohttp
-raises never leaves this module: its exceptions hold request headers, and so keys.
+Bytes go in prebuilt and come out raw; vendor SDKs would cost ten to thirty times the call itself.
 """
 
 from __future__ import annotations
@@ -11,13 +10,11 @@ import ipaddress
 import os
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-
-import aiohttp
-from multidict import CIMultiDict
-from yarl import URL
+from urllib.parse import urlsplit
 
 from gateway.adapters.base import WireReply
 from gateway.errors import TRANSIENT, Fault
+from gateway.http1 import Pool, Target
 from gateway.secrets import Redactor
 
 EJECT_AFTER = 3
@@ -25,40 +22,27 @@ EJECT_S = 30.0
 FORBID_VARIABLE = "TUTOR_ARENA_FORBID_CALLS"
 
 
-def new_session() -> aiohttp.ClientSession:
-    """The one kind of session used: no limits of its own, no cookies, no hidden headers, no hidden retries."""
-    return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0, limit_per_host=0, keepalive_timeout=75, ttl_dns_cache=600),
-        cookie_jar=aiohttp.DummyCookieJar(),
-        auto_decompress=False,
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
-        skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding"),
-        trust_env=False,
-        raise_for_status=False,
-    )
-
-
 class Lane:
     """One address with one key, and how it has been doing."""
 
     def __init__(self, base_url: str, key: str | None, headers: Mapping[str, str]) -> None:
         self.base_url, self.key = base_url.rstrip("/"), key
-        self.headers = CIMultiDict({"Content-Type": "application/json", "Accept-Encoding": "identity", **headers})
+        self.headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", **headers}
         self.in_use = 0
         self._bad_in_a_row = 0
         self._ejected_until = 0.0
-        self._urls: dict[str, URL] = {}
+        self._targets: dict[str, Target] = {}
 
-    def url(self, path: str) -> URL:
-        url = self._urls.get(path)
-        if url is None:
+    def target(self, path: str, headers: Mapping[str, str] | None = None) -> Target:
+        """The request's head for a path; kept where it will be needed again."""
+        target = self._targets.get(path) if headers is None else None
+        if target is None:
             address = path if path.startswith(("http://", "https://")) else self.base_url + path
-            url = URL(address)
-            if os.environ.get(FORBID_VARIABLE) and not _is_loopback(url.host or ""):
-                raise Fault("forbidden", f"calls are switched off by {FORBID_VARIABLE}; {url.host} was not asked")
-            if len(self._urls) < 64:
-                self._urls[path] = url
-        return url
+            _check_allowed(urlsplit(address).hostname or "")
+            target = Target(address, {**self.headers, **(headers or {})})
+            if headers is None and len(self._targets) < 64:
+                self._targets[path] = target
+        return target
 
     def is_out(self, now: float) -> bool:
         return now < self._ejected_until
@@ -83,35 +67,21 @@ def choose_lane(lanes: Sequence[Lane], now: float) -> Lane:
 class Attempt:
     """One attempt over one lane: implements ``gateway.adapters.base.Wire`` and keeps the bodies that came."""
 
-    __slots__ = ("_redactor", "_session", "base_url", "bodies", "key", "lane")
+    __slots__ = ("_pool", "_redactor", "base_url", "bodies", "key", "lane")
 
-    def __init__(self, session: aiohttp.ClientSession, lane: Lane, redactor: Redactor) -> None:
-        self._session, self.lane, self._redactor = session, lane, redactor
+    def __init__(self, pool: Pool, lane: Lane, redactor: Redactor) -> None:
+        self._pool, self.lane, self._redactor = pool, lane, redactor
         self.base_url, self.key = lane.base_url, lane.key
         self.bodies: list[bytes] = []
 
     async def post(self, path: str, body: bytes, headers: Mapping[str, str] | None = None) -> WireReply:
-        lane = self.lane
-        sent_headers = lane.headers if headers is None else CIMultiDict({**lane.headers, **headers})
-        url = lane.url(path)
-        try:
-            async with self._session.post(url, data=body, headers=sent_headers, allow_redirects=False) as response:
-                data = await response.read()
-        except aiohttp.ClientPayloadError:
-            raise Fault("connection", "the response was cut off", TRANSIENT) from None
-        except aiohttp.ClientConnectorError as error:
-            reason = error.os_error.strerror or type(error.os_error).__name__
-            raise Fault("connection", f"cannot connect to {url.origin()}: {reason}", TRANSIENT) from None
-        except aiohttp.ServerDisconnectedError:
-            raise Fault("connection", "the server closed the connection", TRANSIENT) from None
-        except (aiohttp.ClientError, OSError) as error:
-            raise Fault("connection", f"connection failed ({type(error).__name__})", TRANSIENT) from None
-        encoding = response.headers.get("Content-Encoding")
+        reply = await self._pool.post(self.lane.target(path, headers), body)
+        encoding = reply.headers.get("content-encoding")
         if encoding is not None and encoding != "identity":
-            data = _decompressed(data, encoding)
-        data = self._redactor.data(data)
+            reply = reply._replace(body=_decompressed(reply.body, encoding))
+        data = self._redactor.data(reply.body)
         self.bodies.append(data)
-        return WireReply(response.status, response.headers, data)
+        return reply if data is reply.body else reply._replace(body=data)
 
 
 def _decompressed(data: bytes, encoding: str) -> bytes:
@@ -124,13 +94,16 @@ def _decompressed(data: bytes, encoding: str) -> bytes:
         raise Fault("malformed", f"the response is not valid {encoding}", TRANSIENT) from None
 
 
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
+def _check_allowed(host: str) -> None:
+    """Where calls are switched off (in tests), only this machine may be asked."""
+    if not os.environ.get(FORBID_VARIABLE) or host == "localhost":
+        return
     try:
-        return ipaddress.ip_address(host).is_loopback
+        allowed = ipaddress.ip_address(host).is_loopback
     except ValueError:
-        return False
+        allowed = False
+    if not allowed:
+        raise Fault("forbidden", f"calls are switched off by {FORBID_VARIABLE}; {host} was not asked")
 
 
 class Deadlines:
