@@ -1,0 +1,220 @@
+"""Sheets from judges: each fills in the form for each subject several times; only what is missing is asked again.
+
+sheets = await score_all(gateway.ask, form, subjects, judges=["gemini", "gpt"], repeats=3)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.judge import Ask, fence
+from arena.rubrics.evidence import evidence_found
+from arena.rubrics.form import Wanted, form_text, schema, skeleton, value_rules
+from arena.rubrics.rubric import Rubric
+from arena.scoring.filled import FLAGS, Filled, Slot, read_filled
+from arena.scoring.subjects import Subject
+from gateway import prompts
+from gateway.adapters.base import Message, Prompt
+from gateway.crowd import each
+from gateway.errors import CallFailed, Stopped, as_failed
+from runstore.ids import number
+from runstore.problems import Problem
+from runstore.records import Failure, Language, Sheet, Utterance
+
+PACKAGE = "arena"
+STAGE = "score"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A rubric with the prompt texts of one language, loaded once; ``hashes`` name the files used."""
+
+    rubric: Rubric
+    language: Language
+    instructions: prompts.PromptFile
+    material: prompts.PromptFile
+    words: prompts.PromptTable
+
+    @classmethod
+    def load(cls, rubric: Rubric, language: Language = "en", folder: Path | None = None) -> Form:
+        """The shipped prompts, or the user's own out of ``folder``. Raises Problem, InputProblem."""
+        if language not in rubric.languages:
+            raise Problem(f"rubric {rubric.name} has no texts in {language!r}, only {', '.join(rubric.languages)}")
+        return cls(
+            rubric,
+            language,
+            prompts.load(PACKAGE, "score", language, folder),
+            prompts.load(PACKAGE, "score_material", language, folder),
+            prompts.load_table(PACKAGE, "score_words", language, folder),
+        )
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        texts = (self.instructions, self.material, self.words)
+        return {f"{text.name}.{text.language}": text.hash for text in texts} | {"rubric": self.rubric.hash}
+
+    def prompt(self, subject: Subject, wanted: Wanted | None = None) -> Prompt:
+        """What a judge is sent: the (wanted part of the) form, then the numbered messages between fences.
+
+        The fence depends on the messages alone, so a replay sends the same bytes.
+        """
+        rubric, words = self.rubric, self.words.texts
+        wanted = wanted or Wanted.whole(rubric)
+        instructions = self.instructions.fill(
+            title=rubric.title[self.language],
+            form=form_text(rubric, wanted, self.language, words),
+            values=value_rules(rubric, words),
+            evidence=words[rubric.evidence],
+            skeleton=skeleton(rubric, wanted),
+        )
+        lines = [f"[{place}] {words[one.role]}: {one.text}" for place, one in enumerate(subject.messages)]
+        messages = "\n".join(lines)
+        material = self.material.fill(messages=messages, fence=fence(messages))
+        return Prompt(
+            role="score",
+            messages=(Message("system", instructions), Message("user", material)),
+            transcript=tuple(_utterance(message.role, message.text) for message in subject.messages),
+            fields={"dialogue_id": subject.id},
+            schema=schema(rubric, wanted),
+        )
+
+
+def _utterance(role: str, text: str) -> Utterance:
+    return Utterance(role="student" if role in {"student", "question"} else "teacher", text=text)
+
+
+async def fill_in(ask: Ask, form: Form, subject: Subject, judge: str, repeat: int, *, reask: int = 2) -> Sheet:
+    """One sheet: one judge, one subject, one repeat (repeats count from 1).
+
+    What the first reply lacks is asked for alone, at most ``reask`` times; what stays missing is None. A reply
+    that was cut off gives nothing. Raises CallFailed where the first call brought no reply, and Stopped.
+    """
+    required = _required(form.rubric)
+    filled, raws = Filled(), list[str]()
+    for attempt in range(reask + 1):
+        missing = filled.missing(Wanted.whole(form.rubric))
+        if attempt and not Wanted(missing.slots, missing.flags & required.flags):
+            break
+        try:
+            raw, later = await _ask_once(ask, form, subject, judge, missing, number(subject.id, repeat, attempt))
+        except CallFailed:
+            if not raws:
+                raise
+            break
+        raws.append(raw)
+        filled.reason = later.reason if not filled.values else filled.reason
+        filled.add(later)
+    return _sheet(form, subject, judge, repeat, filled, raws)
+
+
+def _required(rubric: Rubric) -> Wanted:
+    flags = frozenset(flag.key for flag in rubric.flags if not flag.optional)
+    return Wanted(frozenset(rubric.slots()), flags)
+
+
+async def _ask_once(
+    ask: Ask, form: Form, subject: Subject, judge: str, wanted: Wanted, repeat: int
+) -> tuple[str, Filled]:
+    prompt = form.prompt(subject, wanted)
+    try:
+        answer = await ask(judge, prompt, repeat=repeat, stage=STAGE, item=subject.id)
+        raw, finish = answer.text, answer.finish
+    except CallFailed as failed:
+        if failed.kind != "truncated":
+            raise
+        raw, finish = failed.partial, "length"
+    quoted = [message.text for message in subject.messages]
+    return raw, read_filled(raw, form.rubric, wanted, finish=finish, quoted=quoted)
+
+
+def _sheet(form: Form, subject: Subject, judge: str, repeat: int, filled: Filled, raws: Sequence[str]) -> Sheet:
+    rubric = form.rubric
+    texts = [message.text for message in subject.messages]
+    evidence: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, bool | None]] = {}
+    for slot in _in_order(rubric, filled):
+        text = filled.evidence[slot]
+        evidence.setdefault(slot[0], {})[slot[1]] = text
+        if rubric.evidence == "quote":
+            found.setdefault(slot[0], {})[slot[1]] = _found(rubric, slot, filled, text, texts)
+    missing = filled.missing(_required(rubric))
+    whole = len(_required(rubric))
+    return Sheet(
+        subject=subject.id,
+        judge=judge,
+        repeat=repeat,
+        values={
+            item.key: {slot: filled.values.get((item.key, slot)) for slot in item.slots} for item in rubric.items
+        },
+        evidence=evidence,
+        evidence_found=found,
+        flags={flag.key: filled.values.get((FLAGS, flag.key)) for flag in rubric.flags},
+        not_applicable={
+            item.key: slots
+            for item in rubric.items
+            if (slots := tuple(slot for slot in item.slots if (item.key, slot) in filled.not_applicable))
+        },
+        readable=bool(filled.values or filled.not_applicable),
+        repair="+".join(sorted(filled.steps)) or None,
+        reason=filled.reason or (f"{len(missing)} of {whole} values missing" if missing else None),
+        raw=raws[0],
+        asked_again=tuple(raws[1:]),
+        rubric=rubric.identity,
+    )
+
+
+def _in_order(rubric: Rubric, filled: Filled) -> list[Slot]:
+    slots = [*((FLAGS, flag.key) for flag in rubric.flags), *rubric.slots()]
+    return [slot for slot in slots if slot in filled.evidence]
+
+
+def _found(rubric: Rubric, slot: Slot, filled: Filled, text: str, messages: Sequence[str]) -> bool | None:
+    """A quotation is asked for what is met; what is said about something unmet cites nothing to check."""
+    is_scale = any(item.key == slot[0] and item.scale for item in rubric.items)
+    return evidence_found(text, messages) if is_scale or filled.values.get(slot) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Sheets:
+    """All sheets in the order subject, judge, repeat; ``failures`` where no reply came; ``stopped`` if it was."""
+
+    sheets: list[Sheet]
+    failures: list[Failure]
+    stopped: Stopped | None
+
+
+async def score_all(
+    ask: Ask,
+    form: Form,
+    subjects: Sequence[Subject],
+    judges: Sequence[str],
+    *,
+    repeats: int = 3,
+    reask: int = 2,
+    at_once: int = 512,
+    finished: Callable[[], None] = lambda: None,
+) -> Sheets:
+    """Every judge's repeats for every subject, at most ``at_once`` under way (the gateway has its own limits)."""
+    work = [
+        (subject, judge, repeat) for subject in subjects for judge in judges for repeat in range(1, repeats + 1)
+    ]
+    outcome = await each(
+        work,
+        lambda one: fill_in(ask, form, one[0], one[1], one[2], reask=reask),
+        at_once=at_once,
+        finished=finished,
+    )
+    failures = [
+        as_failed(judge, error).record(STAGE, f"{subject.id}#{judge}#{repeat}")
+        for (subject, judge, repeat), error in outcome.failed
+    ]
+    return Sheets(outcome.results(), failures, outcome.stopped)
+
+
+async def score_subject(
+    ask: Ask, form: Form, subject: Subject, judges: Sequence[str], *, repeats: int = 3, reask: int = 2
+) -> Sheets:
+    """:func:`score_all` for one subject."""
+    return await score_all(ask, form, [subject], judges, repeats=repeats, reask=reask)

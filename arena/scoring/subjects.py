@@ -1,0 +1,135 @@
+"""What is scored: a dialogue's messages or a question and its answer, out of anybody's JSON lines or CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from pydantic import Field
+
+from arena.rubrics.rubric import Rubric
+from runstore.problems import InputProblem
+from runstore.publish import clean_unicode, read_csv, read_rows
+from runstore.records import Record
+
+SpeakerRole = Literal["student", "teacher", "question", "answer"]
+
+_ROLES: dict[str, SpeakerRole] = {
+    "student": "student",
+    "user": "student",
+    "human": "student",
+    "teacher": "teacher",
+    "tutor": "teacher",
+    "assistant": "teacher",
+    "model": "teacher",
+    "gpt": "teacher",
+    "ai": "teacher",
+}
+_MESSAGES = ("utterances", "messages", "conversations", "history")
+_IDS = ("id", "subject", "session_id", "session", "dialogue")
+_TAKEN = frozenset({"question", "answer", *_MESSAGES})
+_NESTED = ("levels", "metadata", "columns")
+RESERVED = frozenset({"subject", "judge"})
+
+
+class Message(Record):
+    role: SpeakerRole
+    text: str
+
+
+class Subject(Record):
+    """One thing to score. ``columns``: everything else its row says, as texts, for breakdowns."""
+
+    id: str
+    messages: tuple[Message, ...]
+    columns: dict[str, str] = Field(default_factory=dict[str, str])
+
+
+def load_subjects(path: Path, rubric: Rubric) -> list[Subject]:
+    """The subjects of a JSON-lines or CSV file, in its order.
+
+    A row is a dialogue (``utterances`` or ``messages`` with role and text or content) or has ``question`` and
+    ``answer``. Its id is in ``id``, ``subject``, ``session_id``, ``session`` or ``dialogue``.
+    Raises InputProblem with file, line and field; ids must be there and differ.
+    """
+    subjects: list[Subject] = []
+    lines: dict[str, int] = {}
+    for number, row in _rows(path):
+        subject = Subject(id=_id(path, number, row), messages=_messages(path, number, row), columns=_columns(row))
+        if subject.id in lines:
+            found = f"{subject.id!r} again (first on line {lines[subject.id]})"
+            raise InputProblem(path, "each subject once", found=found, line=number)
+        if rubric.subject == "answer" and {message.role for message in subject.messages} != {"question", "answer"}:
+            raise InputProblem(
+                path, f"question and answer (rubric {rubric.name})", found="a dialogue", line=number
+            )
+        lines[subject.id] = number
+        subjects.append(subject)
+    if not subjects:
+        raise InputProblem(path, "at least one subject", found="an empty file")
+    return subjects
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    if path.suffix.lower() == ".csv":
+        yield from enumerate(read_csv(path)[1], 2)
+    else:
+        yield from read_rows(path)
+
+
+def _id(path: Path, number: int, row: dict[str, Any]) -> str:
+    for name in _IDS:
+        value = row.get(name)
+        if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value).strip():
+            return clean_unicode(str(value))
+    raise InputProblem(path, f"an id in one of {', '.join(_IDS)}", line=number, field="id")
+
+
+def _messages(path: Path, number: int, row: dict[str, Any]) -> tuple[Message, ...]:
+    for name in _MESSAGES:
+        if isinstance(row.get(name), list):
+            return tuple(_dialogue(path, number, name, cast("list[Any]", row[name])))
+    pair: list[Message] = []
+    for role in ("question", "answer"):
+        text = row.get(role)
+        if not isinstance(text, str):
+            expected = f"a text (or a dialogue in {' or '.join(_MESSAGES[:2])})"
+            raise InputProblem(path, expected, found=text, line=number, field=role)
+        pair.append(Message(role=role, text=clean_unicode(text)))
+    return tuple(pair)
+
+
+def _dialogue(path: Path, number: int, name: str, entries: list[Any]) -> Iterator[Message]:
+    if not entries:
+        raise InputProblem(path, "at least one message", found="none", line=number, field=name)
+    for place, entry in enumerate(entries):
+        field = f"{name}.{place}"
+        if not isinstance(entry, dict):
+            raise InputProblem(path, "role and text", found=entry, line=number, field=field)
+        message = cast("dict[str, Any]", entry)
+        role, text = _first(message, "role", "from"), _first(message, "text", "content", "value")
+        if role == "system":
+            continue
+        if not isinstance(role, str) or role.lower() not in _ROLES:
+            raise InputProblem(path, f"one of {', '.join(_ROLES)}", found=role, line=number, field=f"{field}.role")
+        if not isinstance(text, str):
+            raise InputProblem(path, "a text", found=text, line=number, field=f"{field}.text")
+        yield Message(role=_ROLES[role.lower()], text=clean_unicode(text))
+
+
+def _first(entry: dict[str, Any], *names: str) -> Any:
+    return next((entry[name] for name in names if name in entry), None)
+
+
+def _columns(row: dict[str, Any]) -> dict[str, str]:
+    """Plain values of a row; those of ``levels``, ``metadata`` and ``columns`` stand beside the others."""
+    found: dict[str, str] = {}
+    for name, value in row.items():
+        if name in _NESTED and isinstance(value, dict):
+            found |= _columns(cast("dict[str, Any]", value))
+        elif name not in _TAKEN and isinstance(value, (str, int, float)):
+            shown = str(value).lower() if isinstance(value, bool) else str(value)
+            # "subject" of a dialogue is its topic; in the tables the word is taken.
+            found["topic" if name in RESERVED else name] = clean_unicode(shown)
+    return found
