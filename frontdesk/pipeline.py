@@ -21,7 +21,7 @@ from gateway.crowd import Gathered, each
 from gateway.engine import Gateway
 from gateway.errors import CallFailed, Stopped, as_failed
 from gateway.prompts import check_overrides
-from personas import assign, generate
+from personas import assign, factors_file, generate
 from runstore.ids import digest
 from runstore.problems import Problem
 from runstore.publish import write_jsonl
@@ -58,8 +58,10 @@ class Pipeline:
         from seed_questions import load
 
         run, how = self.config.run, self.config.section("simulate")
+        own = self.config.personas.factors
+        factors = factors_file.load(Path(own) if own else None, run.language)
         people = generate(
-            self.config.personas.factors,
+            factors,
             language=run.language,
             design=self.config.personas.design,
             size=self.config.personas.size,
@@ -78,7 +80,7 @@ class Pipeline:
             teacher=how.teacher,
             turns=how.turns,
             acts=how.acts,
-            **({"weights": how.act_weights} if how.act_weights else {}),
+            **({"weights": weights} if (weights := how.act_weights or factors.act_weights) else {}),
             style=how.style,
             blank_retries=how.blank_retries,
             seed=run.seed,

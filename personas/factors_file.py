@@ -2,19 +2,21 @@
 
 The file is YAML with ``factors`` (each ``id``, ``short``, ``name``, ``levels`` of ``id`` and ``text``), and may
 have ``intro``, ``outro`` and ``interactions`` (``when``: levels that come together, ``text``). A text is one for
-all languages, or a mapping from language to text.
+all languages, or a mapping from language to text. The file and each level may have ``acts``: weights of the kinds
+of utterance, multiplied where the kind of a student's next utterance is drawn.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
-from math import prod
+from math import isfinite, prod
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from runstore.records import ACTS, Act
 from runstore.yaml_file import Place, YamlFile, read_yaml
 
 _ID = re.compile(r"[\w-]+")
@@ -26,6 +28,7 @@ class Level:
 
     id: str
     text: str
+    acts: Mapping[Act, float] = field(default_factory=dict[Act, float])
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,17 @@ class FactorSet:
     intro: str = ""
     outro: str = ""
     language: str = "en"
+    acts: Mapping[Act, float] = field(default_factory=dict[Act, float])
 
     @property
     def combinations(self) -> int:
         return prod(len(factor.levels) for factor in self.factors)
+
+    @property
+    def act_weights(self) -> dict[str, Mapping[Act, float]]:
+        """Weights of the kinds of utterance: under ``*`` for every student, under ``factor-level`` for a level."""
+        levels = {f"{factor.id}-{level.id}": level.acts for factor in self.factors for level in factor.levels}
+        return {name: table for name, table in {"*": self.acts, **levels}.items() if table}
 
 
 def default_path() -> Path:
@@ -68,7 +78,7 @@ def default_path() -> Path:
 def load(path: Path | None = None, language: str = "en") -> FactorSet:
     """A factor file (by default the shipped one). Raises InputProblem naming file, line and field."""
     file = read_yaml(path or default_path())
-    top = file.mapping(file.data, (), ("intro", "factors", "interactions", "outro"))
+    top = file.mapping(file.data, (), ("intro", "acts", "factors", "interactions", "outro"))
     if "factors" not in top:
         raise file.problem((), "a key 'factors'", "none")
     entries = file.sequence(top["factors"], ("factors",))
@@ -84,6 +94,7 @@ def load(path: Path | None = None, language: str = "en") -> FactorSet:
         intro=file.translated(top["intro"], ("intro",), language) if "intro" in top else "",
         outro=file.translated(top["outro"], ("outro",), language) if "outro" in top else "",
         language=language,
+        acts=_acts(file, top, ()),
     )
 
 
@@ -105,11 +116,27 @@ def _factor(file: YamlFile, entry: object, place: Place, language: str) -> Facto
 
 
 def _level(file: YamlFile, entry: object, place: Place, language: str) -> Level:
-    fields = file.mapping(entry, place, ("id", "text"))
+    fields = file.mapping(entry, place, ("id", "acts", "text"))
     return Level(
         id=_identity(file, fields, place, "id"),
         text=file.translated(fields.get("text", ""), (*place, "text"), language),
+        acts=_acts(file, fields, place),
     )
+
+
+def _acts(file: YamlFile, fields: Mapping[str, Any], place: Place) -> dict[Act, float]:
+    table: dict[Act, float] = {}
+    for act, value in (file.mapping(fields["acts"], (*place, "acts"), ACTS) if "acts" in fields else {}).items():
+        try:
+            weight = float(value)
+        except (TypeError, ValueError):
+            weight = -1.0
+        if not (isfinite(weight) and weight >= 0):
+            raise file.problem((*place, "acts", act), "a weight of 0 or more", value)
+        table[cast("Act", act)] = weight
+    if len(table) == len(ACTS) and not any(table.values()):
+        raise file.problem((*place, "acts"), "a weight above 0 for at least one kind", "0 for all")
+    return table
 
 
 def _interaction(

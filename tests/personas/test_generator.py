@@ -7,6 +7,7 @@ import pytest
 
 from personas import factors_file, generate
 from runstore.problems import InputProblem, Problem
+from runstore.records import ACTS
 
 LEVELS = {"goal_commitment": 2, "motivation": 2, "self_efficacy": 2, "year": 4}
 
@@ -176,3 +177,35 @@ def test_a_crossing_too_large_to_write_out_still_has_a_balanced_fraction(tmp_pat
     people = generate(path, design="balanced", size=32)
     assert len({person.id for person in people}) == 32
     assert all(sum(person.levels[f"f{at}"] == "l0" for person in people) == 8 for at in range(12))
+
+
+def test_each_student_has_its_own_weights_of_the_kinds_of_utterance() -> None:
+    weights = factors_file.load().act_weights
+    assert set(weights["*"]) == set(ACTS)
+    factors = {factor.id: factor for factor in factors_file.load().factors}
+    assert set(weights) == {"*"} | {
+        f"{name}-{level.id}" for name, each in factors.items() for level in each.levels
+    }
+    assert weights["motivation-high"]["new_question"] > 1 > weights["motivation-low"]["new_question"]
+    assert weights["year-1"]["wrong_answer"] > weights["year-4"]["wrong_answer"]
+    assert factors_file.load(language="ko").act_weights == weights
+
+
+@pytest.mark.parametrize(
+    ("acts", "message"),
+    [
+        ("{folow_up: 1}", "factors.0.levels.0.acts.folow_up: found folow_up, expected 'follow_up'"),
+        ("{follow_up: -1}", "found -1, expected a weight of 0 or more"),
+        ("{follow_up: .nan}", "a weight of 0 or more"),
+        ("{follow_up: much}", "found much"),
+        ("{follow_up: [1]}", "a weight of 0 or more"),
+        (f"{{{', '.join(f'{act}: 0' for act in ACTS)}}}", "a weight above 0"),
+    ],
+)
+def test_wrong_weights_are_refused(tmp_path: Path, acts: str, message: str) -> None:
+    path = tmp_path / "cooks.yaml"
+    path.write_text(OWN.replace("text: You hurry.", f"text: You hurry., acts: {acts}"), encoding="utf-8")
+    with pytest.raises(InputProblem, match=re.escape(message)):
+        generate(path)
+    path.write_text(OWN.replace("text: You hurry.", "text: You hurry., acts: {wrong_answer: 3}"), encoding="utf-8")
+    assert factors_file.load(path).act_weights == {"patience-short": {"wrong_answer": 3.0}}
