@@ -7,7 +7,6 @@ few texts that the report shows.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ from arena.agent_runs.patterns import failing_patterns, failures_by_path, instab
 from arena.agent_runs.scored import MALFORMED_LISTED, Options, Scored
 from arena.agent_runs.state import Spool, State
 from arena.agent_runs.tables import Table
+from gateway.crowd import each
 from runstore.problems import InputProblem
 
 _BLOCK_ROWS = 2_048
@@ -102,16 +102,25 @@ def _blocks(table: Table, scored: Scored) -> Iterator[list[Item]]:
 
 
 async def _settle_intent(items: list[Item], judge: IntentJudge | None, scored: Scored) -> None:
-    waiting = [item for item in items if item.intent is None]
+    waiting: list[Item] = []
+    for item in items:
+        if item.intent is not None:
+            continue
+        if judge is not None and item.judged.strip():
+            waiting.append(item)
+            continue
+        score = heuristic_score(item.query, item.judged)
+        if score is not None:
+            item.intent, item.origin = float(score), "heuristic"
     if judge is None:
-        for item in waiting:
-            score = heuristic_score(item.query, item.judged)
-            if score is not None:
-                item.intent, item.origin = float(score), "heuristic"
         return
-    answers = await asyncio.gather(*(judge(item.query, item.expected, item.judged) for item in waiting))
+    outcome = await each(waiting, lambda item: judge(item.query, item.expected, item.judged), at_once=_BLOCK_ROWS)
+    if outcome.stopped is not None:
+        raise outcome.stopped
+    if outcome.failed:
+        raise outcome.failed[0][1]
     scored.judge_asked += len(waiting)
-    for item, score in zip(waiting, answers, strict=True):
+    for item, score in outcome.done:
         if score is None or not 0 <= score <= 5:
             # A judge that failed is a gap, not an occasion for a cheaper guess.
             scored.judge_failed += 1

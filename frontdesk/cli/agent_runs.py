@@ -1,0 +1,245 @@
+"""``tutor-arena agent-runs``: five figures, checks and reports from raw tables of agent runs."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from frontdesk.progress import Progress
+from runstore.problems import InputProblem, Problem
+
+if TYPE_CHECKING:
+    from arena.agent_runs.intent import IntentJudge
+    from arena.agent_runs.scored import Options
+    from arena.agent_runs.scoring import Analysis
+    from arena.agent_runs.tables import Layout, Table
+
+_EVERY = 100_000
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="CSV, XLSX or JSONL; several are read as one"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="folder for agent_runs.json, .md, .html and items.csv"
+    )
+    parser.add_argument(
+        "--compare", nargs="+", type=Path, metavar="FILE", help="the runs before, to test FILE against"
+    )
+    parser.add_argument(
+        "--language", choices=("ko", "en"), default="ko", help="language of the reports (default: ko)"
+    )
+    parser.add_argument("--columns", type=Path, metavar="YAML", help="your columns' names, as field: name")
+    parser.add_argument("--encoding", metavar="NAME", help="instead of finding it out (utf-8, cp949, utf-16, …)")
+    parser.add_argument("--delimiter", metavar="CHAR", help="instead of finding it out (',', ';', 'tab')")
+    parser.add_argument(
+        "--rounds",
+        default="repeat",
+        metavar="BY",
+        help="what makes a round: repeat (its column), run, file, or several joined by + (default: repeat)",
+    )
+    parser.add_argument(
+        "--accuracy",
+        choices=("three-level", "two-level"),
+        default="three-level",
+        help="three-level 5/3/0 (3: same path, another dataKey) or two-level 5/0",
+    )
+    parser.add_argument(
+        "--judge", metavar="NAME", help="endpoint that scores intent where the table has no valid score"
+    )
+    parser.add_argument("--config", type=Path, metavar="CONFIG", help="the configuration that describes --judge")
+    _add_limits(parser)
+    parser.add_argument(
+        "--dry-run", action="store_true", help="only say how the files are read and what is missing"
+    )
+    parser.add_argument("--json", action="store_true", help="print agent_runs.json to stdout as well")
+
+
+def _add_limits(parser: argparse.ArgumentParser) -> None:
+    limits = parser.add_argument_group("limits of the checks", "shares from 0 to 1; above one, the exit code is 1")
+    for option, default, what in (
+        ("unmatched", 0.0, "questions that are not in every round"),
+        ("raw-failures", 0.05, "rows whose Raw JSON can't be read"),
+        ("missing-llm", 0.2, "rows without a valid LLM score"),
+        ("duplicates", 0.0, "rows that repeat a question within a round"),
+        ("malformed", 0.0, "rows with a wrong number of cells"),
+    ):
+        limits.add_argument(
+            f"--max-{option}", type=float, default=default, metavar="SHARE", help=f"{what} (default: {default:g})"
+        )
+
+
+def run(args: argparse.Namespace) -> int:
+    from arena.agent_runs.tables import open_table
+
+    if args.out is None and not args.dry_run:
+        raise Problem("--out DIR is needed (or --dry-run)")
+    if (args.judge is None) != (args.config is None):
+        raise Problem("--judge NAME and --config CONFIG go together")
+    layout = _layout(args)
+    tables = [open_table(path, layout) for path in args.files]
+    earlier: list[Path] = args.compare or []
+    before = [open_table(path, layout) for path in earlier]
+    if args.dry_run:
+        return _describe([*tables, *before])
+    if args.judge is None:
+        return asyncio.run(_score(args, tables, before, None))
+    return _score_with_judge(args, tables, before)
+
+
+def _score_with_judge(args: argparse.Namespace, tables: list[Table], before: list[Table]) -> int:
+    """With an endpoint for what has no score; its journal is in the output folder, so a rerun pays nothing."""
+    from arena.agent_runs.judging import EndpointJudge
+    from frontdesk import config as configuration
+    from frontdesk import session
+    from frontdesk.pipeline import Pipeline
+    from frontdesk.runfolder import RunFolder
+    from gateway.errors import Stopped
+
+    config = configuration.load(args.config)
+    if args.judge not in config.endpoints:
+        raise InputProblem(
+            args.config, f"one of {', '.join(config.endpoints)}", found=args.judge, field="endpoints"
+        )
+    prompts = Path(config.run.prompts) if config.run.prompts else None
+    running: list[Pipeline] = []
+    settled = 0
+
+    async def work() -> int:
+        nonlocal settled
+        async with session.opened(RunFolder(args.out), config, [args.judge], change=True) as pipeline:
+            running.append(pipeline)
+            if pipeline.gateway is None:
+                raise Problem("the judge's endpoint could not be opened")
+            judge = EndpointJudge.load(pipeline.gateway.ask, args.judge, args.language, prompts)
+
+            async def counting(query: str, expected: str, response: str) -> int | None:
+                nonlocal settled
+                score = await judge(query, expected, response)
+                settled += 1
+                return score
+
+            try:
+                return await _score(args, tables, before, counting)
+            except Stopped as reason:
+                print(f"stopped: {reason}; {settled} scores of intent are in the journal", file=sys.stderr)
+                print("to go on: run the same command again", file=sys.stderr)
+                return reason.exit_code
+
+    return session.run_interruptibly(work, lambda: running[0].gateway if running else None)
+
+
+def _layout(args: argparse.Namespace) -> Layout:
+    from arena.agent_runs.columns import read_mapping
+    from arena.agent_runs.tables import Layout
+
+    delimiter: str | None = args.delimiter
+    if delimiter is not None:
+        delimiter = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}.get(delimiter, delimiter)
+        if len(delimiter) != 1 or delimiter in '"\r\n':
+            raise Problem(f"--delimiter: found {args.delimiter!r}, expected one character, or tab")
+    mapping = read_mapping(args.columns) if args.columns else None
+    optional = frozenset[str]() if "repeat" in _rounds(args) else frozenset({"round"})
+    return Layout(mapping, args.encoding, delimiter, optional)
+
+
+def _rounds(args: argparse.Namespace) -> tuple[str, ...]:
+    parts = tuple(part.strip() for part in args.rounds.split("+"))
+    if not set(parts) <= {"repeat", "run", "file"}:
+        raise Problem(f"--rounds: found {args.rounds!r}, expected repeat, run, file, or several joined by +")
+    return parts
+
+
+def _options(args: argparse.Namespace) -> Options:
+    from arena.agent_runs.checks import Limits
+    from arena.agent_runs.scored import Options
+
+    limits = Limits(
+        unmatched=args.max_unmatched,
+        raw_failures=args.max_raw_failures,
+        missing_llm=args.max_missing_llm,
+        duplicates=args.max_duplicates,
+        malformed=args.max_malformed,
+    )
+    return Options(levels=args.accuracy, rounds_by=_rounds(args), limits=limits)
+
+
+def _describe(tables: list[Table]) -> int:
+    """What would be read, without scoring: file, encoding, columns, rows, and rows without a valid LLM score."""
+    from arena.agent_runs.intent import csv_score
+    from runstore.publish import to_json
+
+    described: list[dict[str, Any]] = []
+    for table in tables:
+        index = table.columns.index
+        score, status = index.get("llm_score"), index.get("llm_status")
+        rows = malformed = missing = 0
+        for _, cells in table.rows():
+            rows += 1
+            if cells is None:
+                malformed += 1
+            elif score is None or csv_score(cells[score], "" if status is None else cells[status]) is None:
+                missing += 1
+        described.append({**table.describe(), "rows": rows, "malformed": malformed, "without_llm_score": missing})
+    print(to_json(described, indent=True).decode())
+    return 0
+
+
+class _Said:
+    """A line on stderr for every 100,000 rows read."""
+
+    def __init__(self) -> None:
+        self._progress = Progress()
+        self._rows = 0
+
+    def __call__(self, rows: int) -> None:
+        before, self._rows = self._rows, self._rows + rows
+        if before // _EVERY != self._rows // _EVERY:
+            self._progress.say(f"{self._rows:,} rows read")
+
+
+async def _score(
+    args: argparse.Namespace, tables: list[Table], before: list[Table], judge: IntentJudge | None
+) -> int:
+    from arena.agent_runs.compare import compare
+    from arena.agent_runs.scoring import analyse, score_tables
+    from arena.agent_runs.state import Spool
+
+    options = _options(args)
+    with ExitStack() as stack:
+        spool = Spool(args.out)
+        stack.callback(spool.close)
+        said = _Said()
+        scored = await score_tables(tables, options, judge=judge, spool=spool, progress=said)
+        earlier = await score_tables(before, options, judge=judge, progress=said) if before else None
+        compared, changed = compare(earlier, scored) if earlier else (None, None)
+        analysis = analyse(scored, args.out / "items.csv", also_show=changed)
+    if compared:
+        analysis.figures["comparison"] = compared
+    _publish(args, analysis)
+    return 0 if analysis.complete else 1
+
+
+def _publish(args: argparse.Namespace, analysis: Analysis) -> None:
+    from frontdesk.report.agent_runs import check_line, markdown
+    from frontdesk.report.agent_runs_page import page
+    from frontdesk.report.agent_runs_words import Words
+    from runstore.publish import to_json, write_json, write_text
+
+    write_json(args.out / "agent_runs.json", analysis.figures)
+    write_text(args.out / "agent_runs.md", markdown(analysis, args.language))
+    write_text(args.out / "agent_runs.html", page(analysis, args.language))
+    words = Words(args.language)
+    for check in analysis.figures["checks"]:
+        if check["passed"] is not True:
+            print(f"{'!' if check['passed'] is False else '-'} {check_line(check, words)}", file=sys.stderr)
+    print(
+        f"{analysis.figures['counted']} of {analysis.figures['rows']} rows scored -> {args.out}", file=sys.stderr
+    )
+    if args.json:
+        print(to_json(analysis.figures, indent=True).decode())
