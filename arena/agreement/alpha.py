@@ -14,7 +14,7 @@ Measurement = Literal["nominal", "ordinal", "interval", "ratio"]
 MEASUREMENTS: tuple[Measurement, ...] = get_args(Measurement)
 
 _CHUNK_CELLS = 4_000_000
-_FEWEST_TO_RESAMPLE = 3
+_FEWEST_TO_RESAMPLE = 5
 
 
 def cronbach(ratings: ArrayLike, *, level: float = 0.95) -> Statistic:
@@ -83,6 +83,7 @@ def krippendorff(
         return missing(key, name, "ratio data cannot be negative", len(table), n)
     counts = np.zeros((len(table), len(values)))
     np.add.at(counts, (np.nonzero(np.isfinite(table))[0], codes), 1.0)
+    counts = counts[np.lexsort(counts.T)]  # resamples then do not depend on the order of the items
     value = float(_alpha(counts, values, measurement, np.ones((1, len(table))))[0])
     if value > 1 - 1e-12 or len(table) < _FEWEST_TO_RESAMPLE or resamples < 1:
         why = "complete agreement" if value > 1 - 1e-12 else "too few items to resample"

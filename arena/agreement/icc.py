@@ -23,7 +23,7 @@ _MODELS = {
     "3": "two-way mixed, consistency",
 }
 _NOISE = 1e-10
-_FEWEST_TO_RESAMPLE = 5
+_FEWEST_TO_RESAMPLE = 10
 
 
 @dataclass(frozen=True)
@@ -182,6 +182,7 @@ def _intervals(table: FloatArray, found: Components, level: float, resamples: in
         return _f_intervals(table, found, level)
     if len(table) < _FEWEST_TO_RESAMPLE or resamples < 1:
         return dict.fromkeys(FORMS, (None, f"no interval: fewer than {_FEWEST_TO_RESAMPLE} items to resample"))
+    table = table[np.lexsort(np.nan_to_num(table, nan=np.inf).T)]  # the order of the items must not matter
     rng = np.random.default_rng(seed)
     weights = rng.multinomial(len(table), np.full(len(table), 1 / len(table)), size=resamples).astype(np.float64)
     drawn = components(table, weights)

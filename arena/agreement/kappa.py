@@ -19,6 +19,7 @@ from arena.agreement.result import FloatArray, Statistic, clipped, missing, pair
 Weights = Literal["none", "linear", "quadratic"]
 WeightMatrix = FloatArray | Sequence[Sequence[float]]
 
+_FEWEST_FOR_LARGE_SAMPLE = 10
 _NO_WIDTH = "no interval: complete agreement leaves no variance to build it on"
 
 
@@ -112,6 +113,9 @@ def kappa_from_counts(
     spread = W - ((W @ columns)[:, None] + (rows @ W)[None, :]) * (1 - value)
     variance = (float((P * spread**2).sum()) - (value - pe * (1 - value)) ** 2) / (used * (1 - pe) ** 2)
     half = float(stats.norm.ppf((1 + level) / 2)) * float(np.sqrt(max(variance, 0.0)))
+    if used < _FEWEST_FOR_LARGE_SAMPLE:
+        why = f"no interval: fewer than {_FEWEST_FOR_LARGE_SAMPLE} pairs for a large-sample interval"
+        return Statistic(key, name, value, used, n, unit="pairs", interval_method=why)
     if half < 1e-6:
         return Statistic(key, name, value, used, n, unit="pairs", interval_method="no interval: its variance is 0")
     return Statistic(
