@@ -11,6 +11,7 @@ import orjson
 from gateway.adapters.base import Adapter, Tokens
 from gateway.budget import Spent
 from gateway.limits import AdaptiveConcurrency, PerMinute
+from gateway.prices import cost, price_of
 from gateway.retry import EndpointHealth
 from gateway.wire import Lane, choose_lane
 
@@ -57,7 +58,7 @@ class Endpoint:
         )
         self._count: Callable[[str], int] | None = None
         self._ratio = 1.0
-        self._price = adapter.settings.price
+        self._price = price_of(settings)
 
     def key(self, sent: bytes, repeat: int) -> str:
         """The journal's key: BLAKE2b-128 of endpoint, kind, address (or identity), all that is sent, repeat."""
@@ -98,11 +99,7 @@ class Endpoint:
 
     def cost(self, usage: Tokens) -> float | None:
         """USD, or None where the price is not known."""
-        if self._price is None:
-            return None
-        from gateway.prices import cost
-
-        return cost(self._price, usage)
+        return None if self._price is None else cost(self._price, usage)
 
 
 def _addresses(adapter: Adapter) -> list[str]:

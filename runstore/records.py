@@ -114,7 +114,10 @@ class Usage(Record):
 
 
 class Reply(Record):
-    """One endpoint's answer to one subset. ``latency_s`` is rounded to 0.1 s; the journal has it in full."""
+    """One endpoint's answer to one subset.
+
+    ``latency_s`` is rounded to half a second, so that equal answers make equal files; the journal has it in full.
+    """
 
     subset: str
     dialogue: str

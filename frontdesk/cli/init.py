@@ -1,0 +1,25 @@
+"""``tutor-arena init``: write a commented configuration file."""
+
+from __future__ import annotations
+
+import argparse
+from importlib.resources import files
+from pathlib import Path
+
+from runstore.problems import Problem
+from runstore.publish import write_text
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", nargs="?", type=Path, default=Path("arena.toml"), help="where to (default: arena.toml)"
+    )
+    parser.add_argument("--force", action="store_true", help="write over a file that is there")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.file.exists() and not args.force:
+        raise Problem(f"{args.file} is there already; --force writes over it")
+    write_text(args.file, (files("frontdesk") / "example.toml").read_text(encoding="utf-8"))
+    print(f"wrote {args.file}; next: tutor-arena check {args.file}")
+    return 0
