@@ -7,7 +7,7 @@ import pytest
 
 from personas import factors_file, generate
 from runstore.problems import InputProblem, Problem
-from runstore.records import ACTS
+from runstore.records import ACTS, Language
 
 LEVELS = {"goal_commitment": 2, "motivation": 2, "self_efficacy": 2, "year": 4}
 
@@ -209,3 +209,18 @@ def test_wrong_weights_are_refused(tmp_path: Path, acts: str, message: str) -> N
         generate(path)
     path.write_text(OWN.replace("text: You hurry.", "text: You hurry., acts: {wrong_answer: 3}"), encoding="utf-8")
     assert factors_file.load(path).act_weights == {"patience-short": {"wrong_answer": 3.0}}
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_the_example_in_the_documentation_is_a_factor_file(tmp_path: Path, language: Language) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "personas.md").read_text(encoding="utf-8")
+    path = tmp_path / "nurses.yaml"
+    path.write_text(page.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
+    people = generate(path, language)
+    assert [person.id for person in people] == [
+        "exp-ward.hurry-no",
+        "exp-ward.hurry-yes",
+        "exp-none.hurry-no",
+        "exp-none.hurry-yes",
+    ]
+    assert ("short version" in people[3].text, "short version" in people[1].text) == (True, False)
