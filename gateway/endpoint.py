@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping
+from typing import cast
 
 import orjson
 
@@ -105,7 +106,7 @@ class Endpoint:
 def _addresses(adapter: Adapter) -> list[str]:
     given = adapter.settings.base_url
     if isinstance(given, list) and given:
-        return list(given)
+        return [str(address) for address in cast("list[object]", given)]
     return [given if isinstance(given, str) else adapter.address]
 
 

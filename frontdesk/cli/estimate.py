@@ -67,21 +67,18 @@ def show(config: Config, *, as_json: bool = False) -> int:
         f"{'stage':<10}{'endpoint':<{width + 2}}{'calls':>9}{'input tokens':>15}{'output tokens':>15}{'USD':>12}"
     )
     for row in rows:
-        print(
-            f"{row.stage:<10}{row.endpoint:<{width + 2}}{row.calls:>9,}{row.input:>15,}{row.output:>15,}{_usd(row.usd):>12}"
-        )
+        tokens = f"{row.input:>15,}{row.output:>15,}"
+        print(f"{row.stage:<10}{row.endpoint:<{width + 2}}{row.calls:>9,}{tokens}{_usd(row.usd):>12}")
     print(
         f"{'total':<10}{'':<{width + 2}}{total['calls']:>9,}{total['input']:>15,}{total['output']:>15,}"
         f"{_usd(total['usd']):>12}"
     )
     if total["usd"] is None:
         print("Some prices are unknown: set price = { input = ..., output = ... } on those endpoints.")
-    print(
-        "Lengths of utterances are assumed (student 20 words, teacher 90, judge 300); thinking tokens are not counted."
-    )
+    print("Lengths are assumed (student 20 words, teacher 90, judge 300); thinking tokens are not counted.")
     if config.judge is not None and config.judge.rounds > 1:
         print(
-            "For the same money, more subsets tell two tutors apart sooner than more rounds (tutor-arena power says how many)."
+            "For the same money, more subsets tell two tutors apart sooner than more rounds do: see tutor-arena power."
         )
     return 0
 
