@@ -23,6 +23,9 @@ from gateway.adapters.waits import Clock
 from gateway.errors import TRANSIENT, Fault
 from runstore.problems import Problem
 
+_ORIGIN = re.compile(r"^https?://[^/?{]*(?=[/?]|$)")
+"""Scheme and host stay out of what is composed: the journal's key has the address, or what stands for it."""
+
 UsageName = Literal["input", "output", "thinking", "cached"]
 
 
@@ -92,15 +95,19 @@ class HttpAdapter:
         self._usage = {name: templates.parse_path(path, f"usage.{name}") for name, path in settings.usage.items()}
         self._pattern = re.compile(settings.error_pattern) if settings.error_pattern else None
         self._used = self._names()
+        self._paths: dict[str, str] = {}
         self._is_plain = (
             len(self._steps) == 1
             and settings.session == "none"
             and "attempt_id" not in self._used
             and not templates.names(self._steps[0].path)
         )
-        about = {"path": self._steps[0].path, "headers": settings.headers}
+        about = {"path": _ORIGIN.sub("", self._steps[0].path) or "/", "headers": settings.headers}
         self._head = reading.dumps(about)[:-1] + b',"body":'
-        self._plan = {"steps": [[step.path, step.body] for step in self._steps], "headers": settings.headers}
+        self._plan = {
+            "steps": [[_ORIGIN.sub("", step.path), step.body] for step in self._steps],
+            "headers": settings.headers,
+        }
 
     def _names(self) -> set[str]:
         found: set[str] = set()
@@ -147,11 +154,12 @@ class HttpAdapter:
 
     def _path(self, template: str) -> str:
         """What is added to the base address: of a whole address, all after the host."""
-        url = self._expanded(template)
-        if "://" not in url:
-            return url if url.startswith("/") else f"/{url}"
-        parts = urlsplit(url)
-        return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        known = self._paths.get(template)
+        if known is None:
+            parts = urlsplit(self._expanded(template))
+            path = parts.path if parts.path.startswith("/") else f"/{parts.path}"
+            known = self._paths[template] = path + (f"?{parts.query}" if parts.query else "")
+        return known
 
     def headers(self, key: str | None) -> dict[str, str]:
         """Raises Problem naming a variable that is not set."""

@@ -1,0 +1,170 @@
+"""Chat completions: what is sent, and what each kind of answer means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+
+from gateway.adapters.base import Schema, Tokens
+from runstore.problems import Problem
+from tests.support.asking import attempt, chat, endpoint, fault_of
+from tests.support.fake_faults import Reply
+from tests.support.fake_provider import FakeProvider
+
+
+def sent(raw: dict[str, Any], **prompt: Any) -> dict[str, Any]:
+    return orjson.loads(endpoint({"kind": "openai", "model": "m", **raw}).compose(chat("hi", **prompt)))
+
+
+def says(provider: FakeProvider, **body: Any) -> None:
+    provider.script = lambda asked, number: Reply(orjson.dumps(body))
+
+
+def choice(message: Any, finish: str | None = "stop", **more: Any) -> list[Any]:
+    return [{"index": 0, "message": message, "finish_reason": finish, **more}]
+
+
+def test_only_what_was_set_is_sent() -> None:
+    assert sent({}) == {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+    body = sent({"temperature": 0, "top_p": 0.5, "seed": 0, "extra_body": {"top_k": 3}}, system="Ask.")
+    assert body["messages"][0] == {"role": "system", "content": "Ask."}
+    assert (body["temperature"], body["top_p"], body["seed"], body["top_k"]) == (0.0, 0.5, 0, 3)
+
+
+def test_the_limit_goes_by_the_name_that_the_server_knows() -> None:
+    assert sent({"max_output_tokens": 64})["max_completion_tokens"] == 64
+    assert sent({"max_output_tokens": 64, "base_url": "http://127.0.0.1:1/v1"})["max_tokens"] == 64
+    other = {"base_url": "http://127.0.0.1:1/v1", "max_tokens_field": "max_completion_tokens"}
+    assert sent({"max_output_tokens": 64, **other})["max_completion_tokens"] == 64
+
+
+def test_a_schema_is_asked_for_in_the_form_the_server_has() -> None:
+    schema = Schema("verdict", {"type": "object", "properties": {}})
+    form = sent({}, schema=schema)["response_format"]
+    assert form["json_schema"] == {"name": "verdict", "schema": schema.schema, "strict": True}
+    assert sent({"json_format": "json_object"}, schema=schema)["response_format"] == {"type": "json_object"}
+    assert "response_format" not in sent({"json_format": "none"}, schema=schema)
+
+
+def test_each_setting_changes_the_bytes_and_equal_prompts_do_not() -> None:
+    settings: list[dict[str, Any]] = [
+        {},
+        {"model": "n"},
+        {"temperature": 0.2},
+        {"temperature": 0.9},
+        {"seed": 1},
+        {"seed": 2},
+        {"max_output_tokens": 64},
+        {"max_output_tokens": 512},
+        {"top_p": 0.5},
+        {"extra_body": {"a": 1}},
+    ]
+    made = [endpoint({"kind": "openai", "model": "m", **one}).compose(chat("hi")) for one in settings]
+    made += [endpoint({"kind": "openai", "model": "m"}).compose(chat("hi", system=text)) for text in ("x", "y")]
+    made.append(endpoint({"kind": "openai", "model": "m"}).compose(chat("hi", schema=Schema("s", {}))))
+    assert len(set(made)) == len(made)
+    assert endpoint({"kind": "openai", "model": "m"}).compose(chat("hi")) == made[0]
+
+
+def test_half_an_emoji_in_a_prompt_can_be_sent() -> None:
+    body = orjson.loads(endpoint({"kind": "openai", "model": "m"}).compose(chat("a \ud83d b", system="ok \ud83d")))
+    assert [message["content"] for message in body["messages"]] == ["ok �", "a � b"]
+
+
+async def test_an_answer_with_its_usage(provider: FakeProvider) -> None:
+    usage = {
+        "prompt_tokens": 30,
+        "completion_tokens": 20,
+        "completion_tokens_details": {"reasoning_tokens": 8},
+        "prompt_tokens_details": {"cached_tokens": 12},
+    }
+    says(provider, id="c1", model="m-2026", choices=choice({"content": "Why?"}), usage=usage)
+    answer = await attempt(endpoint(provider.settings("openai")), chat("hi"), key="test-key-1")
+    assert (answer.text, answer.model, answer.request_id) == ("Why?", "m-2026", "c1")
+    assert answer.usage == Tokens(input=30, output=12, thinking=8, cached=12)
+    assert provider.requests[0].path == "/v1/chat/completions"
+    assert provider.requests[0].headers["authorization"] == "Bearer test-key-1"
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None, "completion_tokens_details": None}, "x"])
+async def test_usage_may_be_missing_in_any_way(provider: FakeProvider, usage: Any) -> None:
+    says(provider, choices=choice({"content": "Why?"}, None), usage=usage)
+    assert (await attempt(endpoint(provider.settings("openai")), chat("hi"))).usage == Tokens()
+
+
+@pytest.mark.parametrize(
+    ("choices", "kind", "again", "words"),
+    [
+        (choice({"content": None}), "empty", "transient", "no text"),
+        (choice({"content": ""}), "empty", "transient", "no text"),
+        (choice({"content": None, "reasoning_content": "hm"}), "empty", "transient", "no text"),
+        (choice({"content": None, "tool_calls": [{}]}, "tool_calls"), "empty", "transient", "no text"),
+        (choice({"content": None, "refusal": "I cannot"}), "refused", "no", "I cannot"),
+        (choice({"content": "half"}, "content_filter"), "blocked", "no", "content_filter"),
+        (choice({"content": "half"}, "length"), "truncated", "no", "finish reason length"),
+        (choice({"content": "half"}, "error"), "server", "transient", "error"),
+        (choice({}, "error", error={"code": 502, "message": "gone"}), "server", "transient", "gone"),
+        ([], "empty", "transient", "no choices"),
+        (["x"], "empty", "transient", "no text"),
+        (choice({"content": 5}), "malformed", "transient", "int"),
+    ],
+)
+async def test_answers_that_are_none(
+    provider: FakeProvider, choices: Any, kind: str, again: str, words: str
+) -> None:
+    says(provider, choices=choices)
+    fault = await fault_of(endpoint(provider.settings("openai")), chat("hi"))
+    assert (fault.kind, fault.retry.again) == (kind, again)
+    assert words in fault.message
+
+
+async def test_a_success_that_carries_an_error_names_it_and_the_next_attempt_answers(
+    provider: FakeProvider,
+) -> None:
+    busy = Reply(orjson.dumps({"error": {"message": "upstream busy", "code": 429}, "choices": None}))
+    good = Reply(orjson.dumps({"choices": choice({"content": "Let us draw it."})}))
+    provider.script = lambda asked, number: busy if number == 1 else good
+    adapter = endpoint(provider.settings("openai"))
+    fault = await fault_of(adapter, chat("hi"))
+    assert "upstream busy" in fault.message
+    assert fault.retry.again == "rate_limited"
+    assert (await attempt(adapter, chat("hi"))).text == "Let us draw it."
+
+
+async def test_thinking_chunks_never_reach_the_text(provider: FakeProvider) -> None:
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "They forgot to carry."}]}
+    chunks = [thinking, {"type": "text", "text": "Look at the "}, {"type": "text", "text": "tens column."}]
+    says(provider, choices=choice({"content": chunks}))
+    adapter = endpoint(provider.settings("openai"))
+    first = await attempt(adapter, chat("hi"))
+    assert first.text == "Look at the tens column."
+    body = adapter.compose(chat("hi", first.text, "and now?"))
+    assert b"Look at the tens column." in body
+    assert b"They forgot" not in body
+
+
+async def test_a_cut_reply_can_be_accepted(provider: FakeProvider) -> None:
+    says(provider, choices=choice({"content": "half"}, "length"))
+    answer = await attempt(endpoint(provider.settings("openai", accept_truncated=True)), chat("hi"))
+    assert (answer.text, answer.finish) == ("half", "length")
+
+
+def test_the_students_own_opening_stays_in_its_own_history() -> None:
+    prompt = chat(
+        "Begin.",
+        "I get 12 for 3 + 4 x 2, why is that wrong?",
+        "Which part did you work out first?",
+        role="student",
+    )
+    for kind in ("openai", "gemini", "anthropic"):
+        body = endpoint({"kind": kind, "model": "m"}).compose(prompt).decode()
+        assert body.count("I get 12 for 3 + 4 x 2") == 1
+        assert body.index("Begin.") < body.index("I get 12") < body.index("Which part")
+
+
+def test_a_model_must_be_named() -> None:
+    for kind in ("openai", "gemini", "anthropic"):
+        with pytest.raises(Problem, match=r"endpoints\.tutor\.model: missing"):
+            endpoint({"kind": kind})
