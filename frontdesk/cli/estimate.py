@@ -77,9 +77,7 @@ def show(config: Config, *, as_json: bool = False) -> int:
         print("Some prices are unknown: set price = { input = ..., output = ... } on those endpoints.")
     print("Lengths are assumed (student 20 words, teacher 90, judge 300); thinking tokens are not counted.")
     if config.judge is not None and config.judge.rounds > 1:
-        print(
-            "For the same money, more subsets tell two tutors apart sooner than more rounds do: see tutor-arena power."
-        )
+        print("For the same money, more subsets tell two tutors apart sooner than more rounds: tutor-arena power.")
     return 0
 
 
