@@ -137,13 +137,15 @@ def _content(message: Message) -> dict[str, Any]:
 
 
 def _usage(body: dict[str, Any]) -> Tokens:
+    """Counts of nothing are left out by the provider; what the total leaves for the text then is its count."""
     usage = reading.as_dict(body.get("usageMetadata"))
-    return Tokens(
-        reading.count(usage.get("promptTokenCount")),
-        reading.count(usage.get("candidatesTokenCount")),
-        reading.count(usage.get("thoughtsTokenCount")),
-        reading.count(usage.get("cachedContentTokenCount")),
-    )
+    read = reading.count(usage.get("promptTokenCount"))
+    written = reading.count(usage.get("candidatesTokenCount"))
+    thinking = reading.count(usage.get("thoughtsTokenCount"))
+    if written is None and read is not None:
+        total = reading.count(usage.get("totalTokenCount"))
+        written = None if total is None else max(0, total - read - (thinking or 0))
+    return Tokens(read, written, thinking, reading.count(usage.get("cachedContentTokenCount")))
 
 
 def _upper(value: str | None) -> str | None:

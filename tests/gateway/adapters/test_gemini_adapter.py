@@ -119,7 +119,7 @@ async def test_thinking_that_ate_the_whole_budget_is_a_named_failure(provider: F
     says(provider, candidates=candidate(None, "MAX_TOKENS"), usageMetadata=USAGE)
     fault = await fault_of(endpoint(provider.settings("gemini", max_output_tokens=256)), chat("hi"))
     assert (fault.kind, fault.text, fault.retry.again) == ("truncated", "", "no")
-    assert fault.usage == (40, None, 256, None)
+    assert fault.usage == (40, 0, 256, None)
     for part in ("MAX_TOKENS", "256 thought tokens", "limit of 256"):
         assert part in fault.message
 
