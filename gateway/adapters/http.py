@@ -189,7 +189,8 @@ class HttpAdapter:
             body = sent[len(self._head) : -1]
             return self._answer(await self._post(wire, self._path(self._steps[0].path), body))
         values: dict[str, Any] = reading.loads(sent)["values"]
-        values["attempt_id"] = uuid.uuid4().hex
+        if "attempt_id" in self._used:
+            values["attempt_id"] = uuid.uuid4().hex
         for step, saves in zip(self._steps[:-1], self._saves[:-1], strict=True):
             await self._take(step, saves, values, wire)
         last, saves = self._steps[-1], self._saves[-1]

@@ -72,7 +72,9 @@ def _filled(match: re.Match[str], values: Mapping[str, Any]) -> str:
 
 def fill_path(template: str, values: Mapping[str, Any]) -> str:
     """A path with its placeholders filled, each as one quoted segment."""
-    return fill(template, {name: quote(str(value), safe="") for name, value in values.items()})
+    if "{" not in template:
+        return template
+    return fill(template, {name: quote(str(values[name]), safe="") for name in names(template)})
 
 
 def expand(template: str, environ: Mapping[str, str], where: str, *, quoted: bool = False) -> str:

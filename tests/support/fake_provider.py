@@ -142,7 +142,7 @@ class FakeProvider:
     ) -> tuple[Reply, float, Callable[[bool], None]]:
         if path.startswith("/__"):
             return self._about(path, data), 0.0, _ignore
-        if self.config.fixed:
+        if self.config.fixed and fake_shapes.shape_of(path) != "ureka":
             self.stats.calls += 1
             return self._fixed(path), self.config.latency_ms / 1000, self._counted
         try:
