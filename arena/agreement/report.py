@@ -34,13 +34,17 @@ MOST_RATERS_IN_PAIRS = 10
 
 @dataclass(frozen=True)
 class Settings:
-    """What was declared: ``measurement`` of the values, their ``scale`` (codes), and how intervals are made."""
+    """What was declared: ``measurement`` of the values, their ``scale`` (codes), and how intervals are made.
+
+    ``not_categories`` says why the values are no categories; None: decided by how many different ones there are.
+    """
 
     measurement: Measurement = "interval"
     scale: tuple[float, ...] | None = None
     level: float = 0.95
     resamples: int = 1000
     seed: int = 0
+    not_categories: str | None = None
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,8 @@ def report(
     if reference is not None and reference not in table.raters:
         raise Problem(f"{table.source}: no rater {reference!r}; there are {', '.join(table.raters)}")
     settings = Settings(kind, table.scale.values if table.scale else None, level, resamples, seed)
+    # decided once, lest a small group show kappas that the whole table has not
+    settings = replace(settings, not_categories=_not_categories(table.matrix, settings))
     overall = agree(table.matrix, table.raters, settings, label="all", reference=reference)
     values = sorted({group for group in table.groups if group is not None})
     groups: list[Block] = []
@@ -185,12 +191,18 @@ def _chosen_pairs(raters: Sequence[str], reference: str | None) -> tuple[list[tu
     return list(combinations(range(len(raters)), 2)), None
 
 
+def _not_categories(matrix: FloatArray, settings: Settings) -> str | None:
+    if settings.not_categories or settings.scale is not None or settings.measurement == "nominal":
+        return settings.not_categories
+    distinct = len(np.unique(matrix[np.isfinite(matrix)]))
+    if distinct <= MOST_CATEGORIES:
+        return None
+    return f"{distinct} different values and no declared scale: these are not categories"
+
+
 def _categories(matrix: FloatArray, settings: Settings) -> FloatArray | str:
     """Counts of categories, or why the values are not categories."""
-    distinct = len(np.unique(matrix[np.isfinite(matrix)]))
-    if settings.scale is None and settings.measurement != "nominal" and distinct > MOST_CATEGORIES:
-        return f"{distinct} different values and no declared scale: these are not categories"
-    return category_counts(matrix, settings.scale)[0]
+    return _not_categories(matrix, settings) or category_counts(matrix, settings.scale)[0]
 
 
 def _over_all(matrix: FloatArray, counts: FloatArray | str, settings: Settings, label: str) -> Iterable[Statistic]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import krippendorff as reference
 import numpy as np
@@ -13,7 +14,7 @@ from scipy import stats
 from arena.agreement.alpha import MEASUREMENTS, krippendorff
 from arena.agreement.correlation import kendall, pearson, spearman
 from arena.agreement.holm import holm
-from arena.agreement.paired import mcnemar, permutation_test, sign_test, wilcoxon
+from arena.agreement.paired import ZeroRule, mcnemar, permutation_test, sign_test, wilcoxon
 from arena.agreement.two_groups import mann_whitney, mean_difference, welch
 
 
@@ -71,8 +72,10 @@ def test_signed_ranks_equal_scipy_without_ties_and_for_many_pairs() -> None:
     few = rng.normal(0.4, 1, 18)
     assert wilcoxon(few).p_value == pytest.approx(stats.wilcoxon(few, method="exact").pvalue)
     many = rng.integers(-4, 6, 60).astype(float)
-    for ours, theirs in (("wilcox", "wilcox"), ("pratt", "pratt"), ("split", "zsplit")):
-        expected = stats.wilcoxon(many, zero_method=theirs, method="asymptotic").pvalue
+    theirs: Any = stats.wilcoxon
+    rules: dict[ZeroRule, str] = {"wilcox": "wilcox", "pratt": "pratt", "split": "zsplit"}
+    for ours, name in rules.items():
+        expected = theirs(many, zero_method=name, method="asymptotic").pvalue
         assert wilcoxon(many, zeros=ours).p_value == pytest.approx(expected)
 
 
@@ -107,7 +110,7 @@ def test_mann_whitney_equals_scipy_without_ties_and_a_listing_with_ties() -> Non
     ranks = stats.rankdata(a + b)
     sums = np.array([sum(ranks[i] for i in chosen) for chosen in itertools.combinations(range(9), 4)])
     gap = abs(sum(ranks[:4]) - sums.mean())
-    assert mann_whitney(a, b).p_value == pytest.approx(np.mean(np.abs(sums - sums.mean()) >= gap - 1e-9))
+    assert mann_whitney(a, b).p_value == pytest.approx(float(np.mean(np.abs(sums - sums.mean()) >= gap - 1e-9)))
     many_x, many_y = rng.integers(0, 6, 50).astype(float), rng.integers(1, 7, 40).astype(float)
     expected = stats.mannwhitneyu(many_x, many_y, method="asymptotic", use_continuity=False).pvalue
     assert mann_whitney(many_x, many_y).p_value == pytest.approx(expected)
