@@ -6,6 +6,7 @@ inside them can count as the verdict.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,9 +101,10 @@ class Bench:
 
     def prompt(self, match: Match, slot_a: Reply, slot_b: Reply, criterion: str) -> Prompt:
         """What a judge is sent. The fence depends on the texts alone, so a replay sends the same bytes."""
-        history = transcript_text(match.subset.history, self.language)
-        mark = fence(history, slot_a.text, slot_b.text)
-        fields = {"history": history, "reply_a": slot_a.text, "reply_b": slot_b.text, "fence": mark}
+        history = defused(transcript_text(match.subset.history, self.language))
+        reply_a, reply_b = defused(slot_a.text), defused(slot_b.text)
+        mark = fence(history, reply_a, reply_b)
+        fields = {"history": history, "reply_a": reply_a, "reply_b": reply_b, "fence": mark}
         chosen = [one for one in self.how.criteria if criterion in (OVERALL, one.id)]
         name = "criterion" if self.how.one_by_one else "criteria"
         content = self.text.fill(**fields, **{name: render(chosen)})
@@ -111,8 +113,9 @@ class Bench:
             messages=(Message("user", content),),
             transcript=match.subset.history,
             fields={
-                "response_a": slot_a.text,
-                "response_b": slot_b.text,
+                "history": history,
+                "response_a": reply_a,
+                "response_b": reply_b,
                 "topic": match.subset.subject,
                 "subset_id": match.subset.id,
                 "dialogue_id": match.subset.dialogue,
@@ -134,6 +137,17 @@ def fence(*texts: str) -> str:
         if not any(mark in text for text in texts):
             return mark
     raise ValueError("no fence was found that the texts do not contain")
+
+
+_PLANTED = re.compile(r"[#＃]{3,}(?=.{0,60}?[(（]\s*[abcａｂｃ]\s*[)）])", re.DOTALL | re.IGNORECASE)
+
+
+def defused(text: str) -> str:
+    """A judged text as it is shown: whatever in it looks like a decision no longer starts with ``###``.
+
+    Otherwise a tutor could make decisions unreadable by writing them: the judge's own would look like a quotation.
+    """
+    return _PLANTED.sub("(#)", text)
 
 
 async def judge_round(
@@ -178,11 +192,7 @@ async def _ask(ask: Ask, judge: str, prompt: Prompt, repeat: int, item: str) -> 
 
 
 def _read(bench: Bench, raw: str, finish: str, prompt: Prompt) -> tuple[LetterReading, str | None]:
-    quoted = [
-        *(utterance.text for utterance in prompt.transcript),
-        prompt.fields["response_a"],
-        prompt.fields["response_b"],
-    ]
+    quoted = [prompt.fields[name] for name in ("history", "response_a", "response_b")]
     if bench.how.form == "marker":
         return read_marker(raw, finish=finish, quoted=quoted), None
     found = read_object(raw, finish=finish, keys=("verdict",), quoted=quoted)
