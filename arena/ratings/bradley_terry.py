@@ -7,8 +7,7 @@ whose null space, one constant per core, is filled before it is solved and taken
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -31,7 +30,8 @@ class Design:
     """Which parameters meet in which rows. G rows: i, j, columns of shared covariates (G, k), core of each model.
 
     ``row`` and ``outcome`` say where each of the K cells is counted; cells outside of any core have row -1.
-    ``shared`` names the k covariates; ``core`` is 0..C-1 for each of the M models that are rated.
+    ``shared`` names the k covariates; ``offset`` (G,) is a part of the log-odds that is taken as known;
+    ``core`` is 0..C-1 for each of the M models that are rated.
     """
 
     i: Ints
@@ -41,10 +41,18 @@ class Design:
     core: Ints
     row: Ints
     outcome: Ints
+    offset: Floats | None = None
 
     @property
     def size(self) -> int:
         return len(self.core)
+
+    def eta(self, theta: Floats, shared: Floats) -> Floats:
+        """(G,) log-odds of i over j."""
+        eta = theta[self.i] - theta[self.j]
+        if len(shared):
+            eta = eta + self.shared_columns @ shared
+        return eta if self.offset is None else eta + self.offset
 
     def counts(self, weight: Floats) -> Floats:
         """(G, 3) losses, ties and wins of i from weights of the K cells."""
@@ -116,6 +124,7 @@ def fit(
     ties: Ties = "half",
     prior: float = 0.0,
     pull: Pull | None = None,
+    tie: float | None = None,
     start: Fit | None = None,
     covariance: bool = True,
     tolerance: float = 1e-9,
@@ -123,9 +132,10 @@ def fit(
     """The estimate of largest likelihood for (G, 3) counts.
 
     The caller makes sure that it exists (:mod:`arena.ratings.graph`). ``prior`` gives every model that many extra
-    games at an even score against an opponent of strength 0. ``start`` may be a fit of nearby counts.
+    games at an even score against an opponent of strength 0. ``tie`` holds the
+    tie parameter at a value. ``start`` may be a fit of nearby counts.
     """
-    problem = _Problem(design, counts, ties, prior, pull)
+    problem = _Problem(design, counts, ties, prior, pull, tie)
     vector = problem.start() if start is None else start.vector.copy()
     value = problem.value(vector)
     converged, iteration = False, 0
@@ -159,11 +169,21 @@ def _searched(problem: _Problem, vector: Floats, value: float, step: Floats) -> 
 class _Problem:
     """Likelihood, gradient and Hessian of one set of counts."""
 
-    def __init__(self, design: Design, counts: Floats, ties: Ties, prior: float, pull: Pull | None) -> None:
-        self.design, self.counts, self.ties, self.prior, self.pull = design, counts, ties, prior, pull
+    def __init__(
+        self,
+        design: Design,
+        counts: Floats,
+        ties: Ties,
+        prior: float,
+        pull: Pull | None,
+        tie: float | None = None,
+    ) -> None:
+        self.design, self.counts, self.prior, self.pull = design, counts, prior, pull
+        self.ties: Ties = ties
         self.model: TieModel = MODELS[ties]
         self.size, self.shared = design.size, design.shared_columns.shape[1]
-        self.has_tie = self.model.has_parameter
+        self.has_tie = self.model.has_parameter and tie is None
+        self.held_tie = tie or 0.0
         self.anchored = prior > 0 or pull is not None
 
     def start(self) -> Floats:
@@ -172,17 +192,13 @@ class _Problem:
 
     def split(self, vector: Floats) -> tuple[Floats, Floats, float]:
         theta, shared = vector[: self.size], vector[self.size : self.size + self.shared]
-        return theta, shared, float(vector[-1]) if self.has_tie else 0.0
-
-    def eta(self, theta: Floats, shared: Floats) -> Floats:
-        eta = theta[self.design.i] - theta[self.design.j]
-        return eta + self.design.shared_columns @ shared if self.shared else eta
+        return theta, shared, float(vector[-1]) if self.has_tie else self.held_tie
 
     def value(self, vector: Floats) -> float:
         theta, shared, tie = self.split(vector)
         if not self.model.admissible(tie):
             return -np.inf
-        value = self.model.loglik(self.eta(theta, shared), tie, self.counts)
+        value = self.model.loglik(self.design.eta(theta, shared), tie, self.counts)
         if self.prior:
             value += float((self.prior * (theta / 2 - np.logaddexp(0, theta))).sum())
         if self.pull is not None:
@@ -191,8 +207,8 @@ class _Problem:
 
     def gradient(self, vector: Floats) -> Floats:
         theta, shared, tie = self.split(vector)
-        by_eta, by_tie = self.model.scores(self.eta(theta, shared), tie)
-        u = (self.counts * by_eta).sum(1)
+        by_eta, by_tie = self.model.scores(self.design.eta(theta, shared), tie)
+        u = np.einsum("gk,gk->g", self.counts, by_eta)
         i, j, size = self.design.i, self.design.j, self.size
         by_theta = np.bincount(i, u, size) - np.bincount(j, u, size)
         if self.prior:
@@ -205,7 +221,7 @@ class _Problem:
     def hessian(self, vector: Floats) -> Floats:
         """The information, positive semidefinite: a Laplacian bordered by the shared parameters."""
         theta, shared, tie = self.split(vector)
-        info = self.model.information(self.eta(theta, shared), tie, self.counts)
+        info = self.model.information(self.design.eta(theta, shared), tie, self.counts)
         i, j, size = self.design.i, self.design.j, self.size
         total = len(vector)
         full = np.zeros((total, total))
@@ -299,24 +315,9 @@ def by_choix(design: Design, counts: Floats) -> Fit:
     problem = _Problem(design, counts, "half", 0.0, None)
     done = problem.finished(theta, True, 0, covariance=True)
     good = done.largest_gradient < 1e-6 * max(1.0, float(counts.sum()))
-    return Fit(
-        done.theta, done.shared, None, done.curvature, good, 0, done.largest_gradient, "half", solver="choix"
-    )
+    return replace(done, converged=good, solver="choix")
 
 
 def scores(design: Design, fitted: Fit) -> tuple[Floats, Floats]:
     """(G, 3) scores of one battle by eta and by the tie parameter, at the estimate."""
-    eta = fitted.theta[design.i] - fitted.theta[design.j] + design.shared_columns @ fitted.shared
-    return MODELS[fitted.ties].scores(eta, fitted.tie or 0.0)
-
-
-def win_probability(theta: Floats) -> Floats:
-    """(M, M) chance that the row's model beats the column's, ties left out (diagonal one half)."""
-    from scipy.special import expit
-
-    return expit(theta[:, None] - theta[None, :])
-
-
-def names_of(battles: Battles, members: Sequence[int] | Ints) -> list[str]:
-    """Names at these indices."""
-    return [battles.names[int(m)] for m in members]
+    return MODELS[fitted.ties].scores(design.eta(fitted.theta, fitted.shared), fitted.tie or 0.0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from arena.ratings.battles import LOSS, TIE, WIN, Battles
-from arena.ratings.bradley_terry import Design, Fit, Pull, Solver, by_choix, cell_design, fit
+from arena.ratings.bradley_terry import Design, Fit, Solver, by_choix, cell_design, fit
 from arena.ratings.graph import Structure, solvable, structure
 from arena.ratings.intervals import Draws, Refit, exact, one_step, sandwich, score_units
 from arena.ratings.tie_models import Ties
@@ -140,12 +140,6 @@ def estimate(battles: Battles, settings: Settings) -> Estimate:
     else:
         fitted = fit(design, counts, ties=ties, prior=settings.prior)
     return _with_uncertainty(replace(found, fitted=fitted), battles, settings)
-
-
-def shrunken(design: Design, counts: Floats, centre: Floats, deviation: float, ties: Ties = "half") -> Fit:
-    """A fit pulled towards ``centre``; exists for any counts."""
-    pull = Pull(centre, np.full(design.size, 1 / deviation**2))
-    return fit(design, counts, ties=ties, pull=pull)
 
 
 def _with_uncertainty(found: Estimate, battles: Battles, settings: Settings) -> Estimate:

@@ -63,7 +63,7 @@ def components(beats: Mask) -> NDArray[np.int64]:
     """The number of each model's strongly connected component."""
     if not len(beats):
         return np.empty(0, np.int64)
-    _, labels = connected_components(csr_matrix(beats), directed=True, connection="strong")
+    _, labels = connected_components(csr_matrix(beats.astype(np.int8)), directed=True, connection="strong")
     return np.asarray(labels, np.int64)
 
 
@@ -106,7 +106,7 @@ def _groups(beats: Mask, core: NDArray[np.int64]) -> NDArray[np.int64]:
 def _weak(met: Mask) -> NDArray[np.int64]:
     if not len(met):
         return np.empty(0, np.int64)
-    _, labels = connected_components(csr_matrix(met), directed=False)
+    _, labels = connected_components(csr_matrix(met.astype(np.int8)), directed=False)
     return np.asarray(labels, np.int64)
 
 
@@ -114,6 +114,8 @@ def _known_order(
     beats: Mask, core: NDArray[np.int64], group: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How many of its group stand surely above and below each model, its own core left out."""
+    if len(core) and not core.any():  # one core that holds every model
+        return np.zeros(len(core), np.int64), np.zeros(len(core), np.int64)
     same = group[:, None] == group[None, :]
     own_core = (core[:, None] == core[None, :]) & (core[:, None] >= 0)
     over = reachable(beats & same) & ~own_core

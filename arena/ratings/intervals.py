@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, diags_array
 
 from arena.ratings.battles import Battles
 from arena.ratings.bradley_terry import Design, Fit, fit, scores
@@ -45,12 +45,13 @@ class Scores:
     def meat(self) -> Floats:
         """(P, P) the variance of the gradient."""
         if self.by_cluster is None:
-            scaled = self.by_cell.multiply(self.square[:, None])
-            return np.asarray((self.by_cell.T @ scaled).toarray())
+            return _dense(self.by_cell.T @ diags_array(self.square) @ self.by_cell)
         clusters = self.by_cluster.shape[0]
-        product = self.by_cluster.T @ self.by_cluster
-        full = np.asarray(product if isinstance(product, np.ndarray) else product.toarray())
-        return full * (clusters / max(clusters - 1, 1))
+        return _dense(self.by_cluster.T @ self.by_cluster) * (clusters / max(clusters - 1, 1))
+
+
+def _dense(product: Any) -> Floats:
+    return np.asarray(product if isinstance(product, np.ndarray) else product.toarray(), np.float64)
 
 
 def score_units(battles: Battles, design: Design, fitted: Fit, *, clustered: bool) -> Scores:

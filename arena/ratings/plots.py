@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from arena.ratings.leaderboard import Leaderboard, Model
 from arena.ratings.tables import one_line
@@ -71,11 +73,11 @@ def _axis(span: tuple[float, float], y: int) -> str:
 def png_plot(board: Leaderboard, path: Path) -> None:
     """The same picture as PNG. Raises Problem where matplotlib is not installed."""
     try:
-        from matplotlib.figure import Figure
+        figures: Any = import_module("matplotlib.figure")
     except ImportError as error:
         raise Problem("PNG plots need matplotlib (install tutor-arena[plots]); --svg needs nothing") from error
     rated = [(model, model.rating) for model in reversed(board.models) if model.rating is not None]
-    figure = Figure(figsize=(8, 1 + 0.3 * max(len(rated), 1)), layout="constrained")
+    figure = figures.Figure(figsize=(8, 1 + 0.3 * max(len(rated), 1)), layout="constrained")
     axes = figure.subplots()
     span = _span(board.models)
     for y, (model, rating) in enumerate(rated):

@@ -1,7 +1,7 @@
 """Anybody's battles from CSV, JSON lines or Parquet, read in chunks of bounded memory.
 
 Columns ``model_a``, ``model_b``, ``winner``; optional ``first``, ``weight``, ``cluster``; any other column only
-when it is asked for (categories, covariates). Conversations and whatever else the file holds are not read.
+when it is asked for (categories, style). Conversations and whatever else the file holds are not read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import orjson
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from arena.ratings.battles import Battles, Chunk, Collector
 from arena.ratings.columns import Encoded, arrow, encode
+from arena.ratings.style import FEATURES, features, relative
 from runstore.problems import InputProblem, Problem
 from runstore.publish import unguard_cell
 
@@ -25,25 +26,29 @@ OPTIONAL = ("first", "weight", "cluster")
 _JSON_ROWS = 50_000
 _PARQUET_ROWS = 1_000_000
 _CSV_BYTES = 16_000_000
+_NOTHING: list[str] = []
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns to read beside the required ones. ``covariates`` are pairs ``<name>_a``, ``<name>_b``."""
+    """Which columns to read beside the required ones.
+
+    ``style`` reads the pairs ``length_a``, ``length_b`` and so on (:data:`arena.ratings.style.FEATURES`), or takes
+    them from the texts ``reply_a``, ``reply_b``. ``keep_rows`` keeps the order of play.
+    """
 
     categories: Sequence[str] = ()
-    covariates: Sequence[str] = ()
     cluster: str = "cluster"
+    style: bool = False
     keep_rows: bool = False
 
     def wanted(self) -> list[str]:
-        sides = [f"{name}_{side}" for name in self.covariates for side in "ab"]
+        sides = [f"{name}_{side}" for name in (*FEATURES, "reply") for side in "ab"] if self.style else []
         return list(dict.fromkeys((*REQUIRED, "first", "weight", self.cluster, *self.categories, *sides)))
 
     def needed(self) -> list[str]:
         own = [self.cluster] if self.cluster != "cluster" else []
-        sides = [f"{name}_{side}" for name in self.covariates for side in "ab"]
-        return [*REQUIRED, *own, *self.categories, *sides]
+        return [*REQUIRED, *own, *self.categories]
 
 
 def read_battles(path: Path, columns: Columns | None = None) -> Battles:
@@ -81,13 +86,8 @@ def _chunk(path: Path, raw: dict[str, Any], columns: Columns) -> Chunk:
         }
     except Problem as problem:
         raise InputProblem(path, str(problem)) from problem
-    guarded = path.suffix.lower() == ".csv"
-    for name in ("model_a", "model_b"):
-        column = texts[name]
-        if guarded:
-            texts[name] = Encoded(
-                column.codes, [unguard_cell(value) for value in column.values], column.has_missing
-            )
+    if path.suffix.lower() == ".csv":
+        texts = {name: _csv_texts(name, column) for name, column in texts.items()}
     return Chunk(
         texts["model_a"],
         texts["model_b"],
@@ -96,8 +96,28 @@ def _chunk(path: Path, raw: dict[str, Any], columns: Columns) -> Chunk:
         _numbers(path, raw, "weight") if "weight" in raw else None,
         texts.get(columns.cluster),
         {name: texts[name] for name in columns.categories},
-        {name: _numbers(path, raw, f"{name}_a") - _numbers(path, raw, f"{name}_b") for name in columns.covariates},
+        _style(path, raw) if columns.style else {},
     )
+
+
+def _style(path: Path, raw: dict[str, Any]) -> dict[str, NDArray[np.float64]]:
+    """Relative differences of the features of style, from their columns or from the replies' texts."""
+    given = [name for name in FEATURES if f"{name}_a" in raw and f"{name}_b" in raw]
+    if given:
+        return {
+            name: relative(_numbers(path, raw, f"{name}_a"), _numbers(path, raw, f"{name}_b")) for name in given
+        }
+    if "reply_a" not in raw or "reply_b" not in raw:
+        return {}
+    sides: list[NDArray[np.float64]] = []
+    for side in "ab":
+        rows = [features(str(text or "")) for text in _values(raw[f"reply_{side}"])]
+        sides.append(np.array([[row[name] for name in FEATURES] for row in rows]))
+    return {name: relative(sides[0][:, k], sides[1][:, k]) for k, name in enumerate(FEATURES)}
+
+
+def _values(column: Any) -> Any:
+    return column.to_pylist() if hasattr(column, "to_pylist") else column
 
 
 def _csv_texts(name: str, column: Encoded) -> Encoded:
@@ -108,8 +128,7 @@ def _csv_texts(name: str, column: Encoded) -> Encoded:
 
 
 def _numbers(path: Path, raw: dict[str, Any], name: str) -> NDArray[np.float64]:
-    column = raw[name]
-    values: Any = column.to_pylist() if hasattr(column, "to_pylist") else column
+    values = _values(raw[name])
     try:
         return np.array([np.nan if value in (None, "") else float(value) for value in values], np.float64)
     except (TypeError, ValueError) as error:
@@ -151,7 +170,7 @@ def _csv_header(path: Path) -> list[str]:
 
     with path.open(encoding="utf-8-sig", newline="") as lines:
         try:
-            return [name.strip() for name in next(csv.reader(lines), [])]
+            return [name.strip() for name in next(csv.reader(lines), _NOTHING)]
         except UnicodeDecodeError as error:
             raise InputProblem(path, "UTF-8 text", found=str(error)) from error
 
@@ -163,7 +182,7 @@ def _plain_csv_chunks(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
 
     with path.open(encoding="utf-8-sig", newline="") as lines:
         reader = csv.reader(lines)
-        header = [name.strip() for name in next(reader, [])]
+        header = [name.strip() for name in next(reader, _NOTHING)]
         wanted = _check_header(path, header, columns)
         places = {name: header.index(name) for name in wanted}
         while rows := [row for row in islice(reader, _JSON_ROWS) if row]:
@@ -193,8 +212,8 @@ def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
         except orjson.JSONDecodeError as error:
             raise InputProblem(path, "JSON: a list of objects", found=str(error), line=error.lineno) from error
         if not isinstance(table, list):
-            raise InputProblem(path, "a list of objects", found=type(table).__name__)
-        for number, row in enumerate(table, 1):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+            raise InputProblem(path, "a list of objects", found=str(table))
+        for number, row in enumerate(cast("list[object]", table), 1):
             yield _object(path, row, number)
         return
     with path.open("rb") as lines:
@@ -212,7 +231,7 @@ def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
 def _object(path: Path, row: object, number: int) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise InputProblem(path, "a JSON object", found=type(row).__name__, line=number)
-    return row  # pyright: ignore[reportUnknownVariableType]
+    return cast("dict[str, Any]", row)
 
 
 def _columns_of(path: Path, rows: list[dict[str, Any]], columns: Columns, present: set[str]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,7 +20,7 @@ def sign_test(wins: float, losses: float) -> float | None:
     n = round(wins + losses)
     if not n:
         return None
-    return float(min(1.0, 2 * binom.cdf(min(round(wins), round(losses)), n, 0.5)))
+    return min(1.0, 2 * float(binom.cdf(min(round(wins), round(losses)), n, 0.5)))
 
 
 def sign_flip_test(net: NDArray[np.int64]) -> float | None:
@@ -28,15 +30,14 @@ def sign_flip_test(net: NDArray[np.int64]) -> float | None:
     The distribution of the sum is built by convolution, size by size; beyond 200,000 it is the normal limit.
     None where every cluster is even.
     """
-    sizes = np.abs(net[net != 0])
-    if not len(sizes):
+    sizes: list[int] = [abs(lead) for lead in net.tolist() if lead]
+    if not sizes:
         return None
-    observed, total = abs(int(net.sum())), int(sizes.sum())
+    observed, total = abs(int(net.sum())), sum(sizes)
     if total > _EXACT_RANGE:
-        return float(2 * norm.sf(observed / np.sqrt((sizes.astype(float) ** 2).sum())))
-    values, counts = np.unique(sizes, return_counts=True)
+        return 2 * float(norm.sf(observed / math.sqrt(sum(size * size for size in sizes))))
     chance = np.ones(1)
-    for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+    for value, count in sorted(Counter(sizes).items()):
         step = np.zeros(value * count + 1)
         step[::value] = binom.pmf(np.arange(count + 1), count, 0.5)
         chance = np.convolve(chance, step) if len(chance) * len(step) < 1e7 else fftconvolve(chance, step)

@@ -1,32 +1,14 @@
-"""The leaderboard as files for people: CSV, Markdown, LaTeX. Models' names are untrusted text everywhere."""
+"""The leaderboard as text for people: Markdown and LaTeX. Models' names are untrusted text everywhere."""
 
 from __future__ import annotations
 
 import html
 import re
 import unicodedata
-from pathlib import Path
+from typing import Any
 
 from arena.ratings.leaderboard import Leaderboard, Model
-from runstore.publish import Cell, write_csv, write_json, write_text
 
-CSV_HEADER = (
-    "rank",
-    "rank_lo",
-    "rank_hi",
-    "name",
-    "rating",
-    "lower",
-    "upper",
-    "wins",
-    "losses",
-    "ties",
-    "matches",
-    "win_rate",
-    "group",
-    "flags",
-    "reason",
-)
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~>$.-])")
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -42,50 +24,6 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
 }
-
-
-def write(
-    board: Leaderboard, folder: Path, *, latex: bool = False, svg: bool = False, png: bool = False
-) -> list[Path]:
-    """``leaderboard.json``, ``.csv`` and ``.md``, and ``.tex``, ``.svg``, ``.png`` where asked for; the paths."""
-    paths = [folder / f"leaderboard.{kind}" for kind in ("json", "csv", "md")]
-    write_json(paths[0], board.to_json())
-    write_csv(paths[1], CSV_HEADER, [_csv_row(model) for model in board.models])
-    write_text(paths[2], markdown(board))
-    if latex:
-        paths.append(folder / "leaderboard.tex")
-        write_text(paths[-1], latex_table(board))
-    if svg or png:
-        from arena.ratings.plots import png_plot, svg_plot
-
-        if svg:
-            paths.append(folder / "leaderboard.svg")
-            write_text(paths[-1], svg_plot(board))
-        if png:
-            paths.append(folder / "leaderboard.png")
-            png_plot(board, paths[-1])
-    return paths
-
-
-def _csv_row(model: Model) -> list[Cell]:
-    low, high = model.rank_range or (None, None)
-    return [
-        model.rank,
-        low,
-        high,
-        model.name,
-        model.rating,
-        model.lower,
-        model.upper,
-        model.wins,
-        model.losses,
-        model.ties,
-        model.matches,
-        model.win_rate,
-        model.group,
-        " ".join(model.flags),
-        model.reason,
-    ]
 
 
 def one_line(text: str) -> str:
@@ -119,7 +57,51 @@ def markdown(board: Leaderboard) -> str:
     if reasons:
         lines += ["## Remarks", "", *reasons, ""]
     lines += [*_position(board), *_win_rates(board)]
+    lines += [
+        *_style(board.extra.get("style")),
+        *(line for part in board.extra.get("by", []) for line in _levels(part)),
+    ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _style(found: dict[str, Any] | None) -> list[str]:
+    if found is None:
+        return []
+    lines = ["## Style control", ""]
+    if found["reason"]:
+        return [*lines, f"Not estimated: {found['reason']}.", ""]
+    lines += ["| Covariate | Log-odds per SD | Interval |", "|:---|---:|---:|"]
+    for row in found["covariates"]:
+        span = f"[{row['lower']:+.3f}, {row['upper']:+.3f}]"
+        lines.append(f"| {markdown_text(row['name'])} | {row['log_odds_per_sd']:+.3f} | {span} |")
+    lines += ["", "| Model | Plain | Style controlled | Interval |", "|:---|---:|---:|---:|"]
+    for row in sorted(found["models"], key=lambda row: -row["rating"]):
+        cells = [markdown_text(row["name"]), _figure(row["raw"]), _figure(row["rating"])]
+        lines.append(f"| {' | '.join([*cells, limits(row['lower'], row['upper'])])} |")
+    return [*lines, ""]
+
+
+def _levels(part: dict[str, Any]) -> list[str]:
+    lines = [f"## By {markdown_text(part['category'])}", ""]
+    if part["deviation"] is not None:
+        lines += [f"Levels scatter around the whole by {part['deviation']:.0f} points (standard deviation).", ""]
+    lines += ["| Level | Model | Rating | Interval | Shrunken | Interval | Matches | Win rate |"]
+    lines += ["|:---|:---|---:|---:|---:|---:|---:|---:|"]
+    for level in part["levels"]:
+        for row in level["models"]:
+            near = row["shrunken"]
+            cells = [
+                markdown_text(level["level"]),
+                markdown_text(row["name"]),
+                _figure(row["rating"]),
+                limits(row["lower"], row["upper"]),
+                _figure(near["rating"]),
+                limits(near["lower"], near["upper"]),
+                f"{row['matches']:g}",
+                percent(row["win_rate"]),
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
+    return [*lines, ""]
 
 
 def _preamble(board: Leaderboard) -> list[str]:

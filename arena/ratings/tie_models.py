@@ -19,6 +19,7 @@ from scipy.special import expit
 
 Floats = NDArray[np.float64]
 Ties = Literal["half", "davidson", "rao_kupper"]
+_ALL = np.ones(3)
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Half:
 
     def loglik(self, eta: Floats, tie: float, counts: Floats) -> float:  # noqa: ARG002
         score = counts[:, 2] + counts[:, 1] / 2
-        return float(score @ eta - counts.sum(1) @ np.logaddexp(0, eta))
+        return float(score @ eta - (counts @ _ALL) @ np.logaddexp(0, eta))
 
     def scores(self, eta: Floats, tie: float) -> tuple[Floats, Floats]:  # noqa: ARG002
         by_eta = np.array([0.0, 0.5, 1.0]) - expit(eta)[:, None]
@@ -64,7 +65,7 @@ class Half:
     def information(self, eta: Floats, tie: float, counts: Floats) -> Information:  # noqa: ARG002
         p = expit(eta)
         none = np.zeros_like(p)
-        return Information(counts.sum(1) * p * (1 - p), none, none)
+        return Information((counts @ _ALL) * p * (1 - p), none, none)
 
     def admissible(self, tie: float) -> bool:  # noqa: ARG002
         return True
@@ -96,7 +97,7 @@ class Davidson:
     def information(self, eta: Floats, tie: float, counts: Floats) -> Information:
         p = self._probabilities(eta, tie)
         lead = (p[:, 2] - p[:, 0]) / 2
-        n = counts.sum(1)
+        n = counts @ _ALL
         return Information(
             n * ((p[:, 2] + p[:, 0]) / 4 - lead**2), n * p[:, 1] * (1 - p[:, 1]), -n * lead * p[:, 1]
         )

@@ -6,22 +6,31 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from arena.ratings.battles import Battles, from_columns
+from arena.ratings.style import FEATURES, features, relative
 from runstore.problems import Problem
-from runstore.records import Judgment, Subset, Verdict
+from runstore.records import Judgment, Reply, Subset, Verdict
 
 Labels = Mapping[str, Mapping[str, str]]
+Styles = Mapping[tuple[str, str], Mapping[str, float]]
 AGREEMENTS = ("unanimous", "majority", "split", "invalid")
 
 
 def from_verdicts(
-    verdicts: Sequence[Verdict], judgments: Sequence[Judgment] = (), labels: Labels | None = None
+    verdicts: Sequence[Verdict],
+    judgments: Sequence[Judgment] = (),
+    labels: Labels | None = None,
+    styles: Styles | None = None,
 ) -> Battles:
     """One battle a verdict that has an outcome; invalid ones are counted per pair and take no part.
 
     ``judgments`` become ``rounds``: one battle a readable round, with who was shown first. ``labels`` gives each
-    subset's categories (:func:`subset_labels`); ``criterion`` is always one. Raises Problem for a verdict that
-    occurs twice or whose winner is neither endpoint.
+    subset's categories (:func:`subset_labels`); ``criterion`` is always one. ``styles`` gives the features of
+    style of each (subset, endpoint). Raises Problem for a verdict that occurs twice or whose winner is neither
+    endpoint.
     """
     _check(verdicts)
     valid = [verdict for verdict in verdicts if verdict.outcome != "invalid"]
@@ -33,6 +42,7 @@ def from_verdicts(
         cluster=[verdict.dialogue for verdict in valid],
         cluster_name="dialogue",
         categories=_categories([(verdict.subset, verdict.criterion) for verdict in valid], labels),
+        covariates=None if styles is None else _covariates(valid, styles),
         names=sorted({name for verdict in verdicts for name in verdict.endpoints}),
     )
     invalid = Counter(_pair(*verdict.endpoints) for verdict in verdicts if verdict.outcome == "invalid")
@@ -77,6 +87,24 @@ def subset_labels(subsets: Iterable[Subset]) -> dict[str, dict[str, str]]:
         }
         for subset in subsets
     }
+
+
+def reply_styles(replies: Iterable[Reply]) -> dict[tuple[str, str], dict[str, float]]:
+    """Features of style of each (subset, endpoint)'s reply."""
+    return {(reply.subset, reply.endpoint): features(reply.text) for reply in replies}
+
+
+def _covariates(verdicts: Sequence[Verdict], styles: Styles) -> dict[str, NDArray[np.float64]]:
+    sides: list[NDArray[np.float64]] = []
+    for side in (0, 1):
+        keys = [(verdict.subset, verdict.endpoints[side]) for verdict in verdicts]
+        missing = next((key for key in keys if key not in styles), None)
+        if missing is not None:
+            raise Problem(f"style: found no reply of {missing[1]!r} to subset {missing[0]!r}")
+        sides.append(
+            np.array([[styles[key][name] for name in FEATURES] for key in keys]).reshape(-1, len(FEATURES))
+        )
+    return {name: relative(sides[0][:, k], sides[1][:, k]) for k, name in enumerate(FEATURES)}
 
 
 def _categories(items: Sequence[tuple[str, str]], labels: Labels | None) -> dict[str, list[str | None]]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from arena.ratings.battles import Battles, Rows
+from arena.ratings.battles import Battles, Rows, sums
 from arena.ratings.significance import binomial_interval, sign_flip_test, sign_test
 
 Floats = NDArray[np.float64]
@@ -60,8 +60,8 @@ def _by_battle(wins: Floats) -> Floats:
 def _weighted(battles: Battles) -> Floats:
     size = len(battles.names)
     pair = battles.i * size + battles.j
-    net = np.bincount(pair, (battles.outcome - 1) * battles.weight, size * size)
-    variance = np.bincount(pair, (battles.outcome != 1) * battles.square, size * size)
+    net = sums(pair, (battles.outcome - 1) * battles.weight, size * size)
+    variance = sums(pair, (battles.outcome != 1) * battles.square, size * size)
     return _mirrored(_normal(net, variance).reshape(size, size))
 
 
@@ -81,15 +81,15 @@ def _by_cluster(battles: Battles, rows: Rows, cluster: NDArray[np.int32], wins: 
     amount = sign if rows.weight is None else sign * rows.weight
     key = pair_of_cell[rows.cell] * np.int64(rows.clusters) + cluster
     if len(met) * rows.clusters <= _DENSE:
-        dense = np.bincount(key, amount, len(met) * rows.clusters)
+        dense = sums(key, amount, len(met) * rows.clusters)
         used = np.flatnonzero(dense)
         net, pair = dense[used], used // rows.clusters
     else:
         unique, inverse = np.unique(key, return_inverse=True)
-        net, pair = np.bincount(inverse, amount, len(unique)), unique // rows.clusters
-    total = np.bincount(pair, net, len(met))
+        net, pair = sums(inverse, amount, len(unique)), unique // rows.clusters
+    total = sums(pair, net, len(met))
     flat = np.full(size * size, np.nan)
-    flat[met] = _normal(total, np.bincount(pair, net**2, len(met)))
+    flat[met] = _normal(total, sums(pair, net**2, len(met)))
     if rows.weight is None:
         starts = np.searchsorted(pair, np.arange(len(met) + 1))
         games = (wins + wins.T).ravel()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reference", metavar="NAME", help="also show win rates against this model")
     parser.add_argument("--position", choices=("adjust", "ignore"), help="the order of showing (adjust)")
     parser.add_argument("--solver", choices=("newton", "choix"), help="(newton)")
+    parser.add_argument("--style", action="store_true", help="also ratings freed of length and layout")
     parser.add_argument("--latex", action="store_true", help="also write leaderboard.tex")
     parser.add_argument("--svg", action="store_true", help="also write leaderboard.svg")
     parser.add_argument("--png", action="store_true", help="also write leaderboard.png")
@@ -50,14 +52,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Rate and write. 0 done, 1 where some matches were invalid."""
+    from arena.ratings.categories import with_breakdowns
+    from arena.ratings.files import write_leaderboard
     from arena.ratings.leaderboard import build
-    from arena.ratings.tables import write
 
     settings = _settings(args)
     battles = _battles(args)
-    board = build(battles, settings)
+    board = with_breakdowns(build(battles, settings), battles, args.by)
+    if args.style:
+        from arena.ratings.style import style_control
+
+        board = replace(board, extra={**board.extra, "style": style_control(battles, settings)})
     folder = args.out or args.run_dir
-    paths = write(board, folder, latex=args.latex, svg=args.svg, png=args.png) if folder is not None else []
+    paths = (
+        write_leaderboard(folder, board, latex=args.latex, svg=args.svg, png=args.png)
+        if folder is not None
+        else []
+    )
     _print(board, as_json=args.json)
     for path in paths:
         print(f"wrote {path}", file=sys.stderr)
@@ -74,14 +85,14 @@ def _battles(args: argparse.Namespace) -> Battles:
         if args.out is None:
             raise Problem("rate: found --battles without --out, expected a folder to write to")
         cluster = args.cluster if args.cluster not in (None, "none") else "cluster"
-        return read_battles(args.battles, Columns(categories=args.by, cluster=cluster))
-    return _verdicts(args.run_dir, args.input)
+        return read_battles(args.battles, Columns(categories=args.by, cluster=cluster, style=args.style))
+    return _verdicts(args.run_dir, args.input, style=args.style)
 
 
-def _verdicts(run_dir: Path | None, file: Path | None) -> Battles:
-    from arena.ratings.verdicts import from_verdicts, subset_labels
+def _verdicts(run_dir: Path | None, file: Path | None, *, style: bool) -> Battles:
+    from arena.ratings.verdicts import from_verdicts, reply_styles, subset_labels
     from runstore.publish import read_records
-    from runstore.records import Judgment, Subset, Verdict
+    from runstore.records import Judgment, Reply, Subset, Verdict
 
     path = file if file is not None else (run_dir or Path()) / "verdicts.jsonl"
     folder = path.parent
@@ -90,12 +101,11 @@ def _verdicts(run_dir: Path | None, file: Path | None) -> Battles:
         read_records(path, Verdict),
         read_records(judgments, Judgment) if judgments.is_file() else (),
         subset_labels(read_records(subsets, Subset)) if subsets.is_file() else None,
+        reply_styles(read_records(folder / "replies.jsonl", Reply)) if style else None,
     )
 
 
 def _settings(args: argparse.Namespace) -> Settings:
-    from arena.ratings.estimate import Settings
-
     given: dict[str, Any] = {
         name: value
         for name in (
@@ -116,31 +126,20 @@ def _settings(args: argparse.Namespace) -> Settings:
         given["anchor"] = _anchor(args.anchor)
     if args.cluster == "none":
         given["clustered"] = False
-    return Settings(**(_configured(args) | given))
+    return replace(_configured(args), **given)
 
 
-def _configured(args: argparse.Namespace) -> dict[str, Any]:
+def _configured(args: argparse.Namespace) -> Settings:
     """[rate] and the seed of a configuration; a run's own resolved one is used where none is named."""
-    path: Path | None = args.config
-    if path is None and args.run_dir is not None and (args.run_dir / "run.toml").is_file():
-        path = args.run_dir / "run.toml"
-    if path is None:
-        return {}
-    import tomllib
+    from arena.ratings.estimate import Settings
+    from frontdesk.config import load
+    from frontdesk.rating import settings_of
 
-    from runstore.problems import InputProblem
-
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputProblem(path, "a readable TOML file", found=str(error)) from error
-    rate = {
-        key: value for key, value in table.get("rate", {}).items() if key in {"ties", "intervals", "resamples"}
-    }
-    if table.get("rate", {}).get("cluster") == "none":
-        rate["clustered"] = False
-    seed = table.get("run", {}).get("seed")
-    return rate | ({} if seed is None else {"seed": seed})
+    if args.config is not None:
+        return settings_of(load(args.config))
+    if args.run_dir is not None and (args.run_dir / "run.toml").is_file():
+        return settings_of(load(args.run_dir / "run.toml"))
+    return Settings()
 
 
 def _anchor(text: str) -> tuple[str, float]:

@@ -1,0 +1,174 @@
+"""The same ratings per level of a category, and pulled together so that small cells do not shout.
+
+Each level has a table of its own. Beside it stands the empirical-Bayes estimate: the level's ratings are taken to
+scatter around the pooled ones with a standard deviation tau, which is itself estimated from all levels by the
+largest Laplace-approximated marginal likelihood (Efron & Morris 1975; Gelman et al. 2013, ch. 5 and 13). The
+likelihood is divided by the dispersion that the sandwich shows, so that dependent battles do not count in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from arena.ratings.battles import Battles
+from arena.ratings.bradley_terry import Design, Fit, Pull, cell_design, fit
+from arena.ratings.estimate import MEAN, SCALE, Estimate, Settings, estimate
+from arena.ratings.leaderboard import Leaderboard, Model, build, normal_quantile, number
+from arena.ratings.linear import one_thread
+from arena.ratings.tie_models import MODELS
+from runstore.problems import Problem
+
+Floats = NDArray[np.float64]
+JsonObject = dict[str, Any]
+_NARROWEST, _WIDEST = 0.005, 3.0
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level: its own leaderboard, and each model's shrunken rating with its interval (by name)."""
+
+    name: str
+    battles: int
+    own: Leaderboard
+    shrunken: dict[str, tuple[float, float, float]]
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """All levels of one category; ``deviation`` is tau in rating points: how far they scatter around the whole."""
+
+    category: str
+    deviation: float | None
+    dispersion: float | None
+    levels: tuple[Level, ...]
+    reason: str | None
+
+    def to_json(self) -> JsonObject:
+        """The part of ``leaderboard.json`` under ``by``."""
+        return {
+            "category": self.category,
+            "deviation": number(self.deviation),
+            "dispersion": number(self.dispersion),
+            "reason": self.reason,
+            "levels": [
+                {
+                    "level": level.name,
+                    "battles": level.battles,
+                    "notes": list(level.own.notes),
+                    "models": [_row(level, model) for model in level.own.models],
+                }
+                for level in self.levels
+            ],
+        }
+
+
+def with_breakdowns(board: Leaderboard, battles: Battles, categories: Sequence[str]) -> Leaderboard:
+    """The leaderboard with a part ``by``: one breakdown a category."""
+    parts = [breakdown(battles, category, board.settings).to_json() for category in categories]
+    return replace(board, extra={**board.extra, "by": parts}) if parts else board
+
+
+def _row(level: Level, model: Model) -> JsonObject:
+    rating, lower, upper = level.shrunken.get(model.name, (None, None, None))
+    keys = ("name", "rank", "rating", "lower", "upper", "wins", "losses", "ties", "matches", "win_rate", "reason")
+    shrunken = {"rating": number(rating), "lower": number(lower), "upper": number(upper)}
+    return {key: getattr(model, key) for key in keys} | {"shrunken": shrunken}
+
+
+def breakdown(battles: Battles, category: str, settings: Settings) -> Breakdown:
+    """Tables per level of a category. Raises Problem where the battles have no such category."""
+    rows = battles.rows
+    if rows is None or category not in rows.levels:
+        known = ", ".join(rows.levels) if rows is not None and rows.levels else "none"
+        raise Problem(f"--by: found {category!r}, expected one of: {known}")
+    codes, names = rows.levels[category]
+    order = sorted(range(len(names)), key=lambda code: _natural(names[code]))
+    parts = [(names[code], battles.select(codes == code)) for code in order]
+    # A level's own table must not fail because the anchor has no game there.
+    own = replace(settings, anchor=None, intervals="none" if settings.intervals == "none" else "sandwich")
+    pooled = estimate(battles, replace(own, intervals="sandwich"))
+    boards = [build(part, own) for _, part in parts]
+    if pooled.fitted is None or pooled.covariance is None:
+        levels = [Level(name, part.total, board, {}) for (name, part), board in zip(parts, boards, strict=True)]
+        return Breakdown(category, None, None, tuple(levels), pooled.reason)
+    dispersion = _dispersion(pooled)
+    cells = [_level_cells(part, pooled, pooled.fitted) for _, part in parts]
+    tau, fits = shrink(cells, pooled.fitted, dispersion)
+    levels = [
+        Level(name, part.total, board, _ratings(battles, pooled, found, settings.level))
+        for (name, part), board, found in zip(parts, boards, fits, strict=True)
+    ]
+    return Breakdown(category, tau * SCALE, dispersion, tuple(levels), None)
+
+
+def _natural(text: str) -> tuple[int, float, str]:
+    try:
+        return 0, float(text), text
+    except ValueError:
+        return 1, 0.0, text
+
+
+def _dispersion(pooled: Estimate) -> float:
+    """How much wider the sandwich is than the inverse information, over the rated models."""
+    size = len(pooled.members)
+    if pooled.fitted is None or pooled.covariance is None:
+        return 1.0
+    naive = float(np.trace(pooled.fitted.curvature[:size, :size]))
+    return max(float(np.trace(pooled.covariance[:size, :size])) / naive, 1e-3) if naive > 0 else 1.0
+
+
+def _level_cells(part: Battles, pooled: Estimate, whole: Fit) -> tuple[Design, Floats]:
+    """A level's counts, with the pooled effect of position as known: a level alone could not carry it."""
+    core = np.full(len(part.names), -1)
+    core[pooled.members] = pooled.design.core
+    design, _ = cell_design(part, core, position="position" in pooled.design.shared)
+    counts = design.counts(part.weight)
+    none = np.empty((len(design.i), 0))
+    return replace(design, shared_columns=none, shared=(), offset=design.shared_columns @ whole.shared), counts
+
+
+@one_thread
+def shrink(cells: Sequence[tuple[Design, Floats]], pooled: Fit, dispersion: float) -> tuple[float, list[Fit]]:
+    """tau of largest marginal likelihood, and each level's estimate pulled towards the pooled one with it."""
+
+    def fits(tau: float) -> list[Fit]:
+        pull = Pull(pooled.theta, np.full(len(pooled.theta), 1 / tau**2))
+        return [
+            fit(design, counts / dispersion, ties=pooled.ties, tie=pooled.tie, pull=pull)
+            for design, counts in cells
+        ]
+
+    def cost(log_tau: float) -> float:
+        tau = float(np.exp(log_tau))
+        return -sum(
+            _evidence(design, counts / dispersion, found, pooled, tau)
+            for (design, counts), found in zip(cells, fits(tau), strict=True)
+        )
+
+    bounds = (float(np.log(_NARROWEST)), float(np.log(_WIDEST)))
+    best = minimize_scalar(cost, bounds=bounds, method="bounded", options={"xatol": 0.02})
+    tau = float(np.exp(best.x))
+    return tau, fits(tau)
+
+
+def _evidence(design: Design, counts: Floats, found: Fit, pooled: Fit, tau: float) -> float:
+    """Laplace approximation of the log marginal likelihood of one level (constants in tau left out)."""
+    value = MODELS[pooled.ties].loglik(design.eta(found.theta, found.shared), pooled.tie or 0.0, counts)
+    value -= float(((found.theta - pooled.theta) ** 2).sum()) / (2 * tau**2) + len(found.theta) * np.log(tau)
+    return value + float(np.linalg.slogdet(found.curvature)[1]) / 2
+
+
+def _ratings(
+    battles: Battles, pooled: Estimate, found: Fit, level: float
+) -> dict[str, tuple[float, float, float]]:
+    """Rating and interval per name; the counts carry the dispersion, so the curvature is the covariance."""
+    half = normal_quantile(level) * np.sqrt(np.maximum(np.diag(found.curvature), 0))
+    values = MEAN + SCALE * np.stack([found.theta, found.theta - half, found.theta + half], axis=1)
+    rows = values.tolist()
+    return {battles.names[int(m)]: (row[0], row[1], row[2]) for m, row in zip(pooled.members, rows, strict=True)}
