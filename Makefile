@@ -26,6 +26,9 @@ check: $(STAMP) ## format, lint, types, and the direction of imports
 test: check ## all checks and all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
+demo: $(STAMP) ## a small tournament on the embedded model: no key, a few minutes, leaves runs/demo/report.html
+	$(BIN)/tutor-arena demo
+
 format: $(STAMP) ## rewrite the code in the project's format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -33,4 +36,4 @@ format: $(STAMP) ## rewrite the code in the project's format
 clean: ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help setup check test format clean
+.PHONY: help setup check test demo format clean

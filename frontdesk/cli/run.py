@@ -28,15 +28,7 @@ def run(args: argparse.Namespace) -> int:
 
         return estimate.show(config)
 
-    async def work(session: stages.Session) -> int:
-        pipeline = session.pipeline
-        dialogues = await pipeline.simulate()
-        subsets = pipeline.cut(dialogues)
-        replies = await pipeline.collect(subsets)
-        judgments, verdicts = await pipeline.judge(subsets, replies)
-        return stages.conclude(session, judgments, verdicts)
-
-    code = stages.execute(args, config, config.used_endpoints(), work)
+    code = stages.execute(args, config, config.used_endpoints(), stages.all_stages)
     if code in (0, 1):
         folder = stages.folder_of(args, config)
         print(f"report: {folder.file('report.html')}", file=sys.stderr)

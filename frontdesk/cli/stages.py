@@ -80,6 +80,15 @@ def execute(
     return sessions.run_interruptibly(whole, lambda: open_pipeline[0].gateway if open_pipeline else None)
 
 
+async def all_stages(session: Session) -> int:
+    """From personas to the report; returns the exit code."""
+    pipeline = session.pipeline
+    subsets = pipeline.cut(await pipeline.simulate())
+    replies = await pipeline.collect(subsets)
+    judgments, verdicts = await pipeline.judge(subsets, replies)
+    return conclude(session, judgments, verdicts)
+
+
 def conclude(session: Session, judgments: Sequence[Judgment], verdicts: Sequence[Verdict]) -> int:
     """Ratings and report of a judged run; exit code 1 where anything failed or could not be read."""
     rate_and_report(session.folder, session.config, judgments, verdicts)
