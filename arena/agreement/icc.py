@@ -100,12 +100,12 @@ def icc(ratings: ArrayLike, *, level: float = 0.95, resamples: int = 1000, seed:
     table = np.asarray(ratings, dtype=np.float64)
     if table.ndim != 2:
         raise ValueError(f"ratings must be items x raters, not {table.ndim}-dimensional")
-    n = len(table)
+    n, raters = table.shape
     table = table[np.isfinite(table).sum(axis=1) >= 2]
     table = table[:, np.isfinite(table).any(axis=0)] if len(table) else table[:, :0]
     reason = _unusable(table)
     if reason:
-        return tuple(missing(key, name, reason, len(table), n) for key, name in _names(table.shape[1], None))
+        return tuple(missing(key, name, reason, len(table), n) for key, name in _names(raters, None))
     centred = settle(table)
     centred = centred - np.nanmean(centred)
     found = components(centred)

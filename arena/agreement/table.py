@@ -24,6 +24,7 @@ COLUMNS = ("item", "rater", "value")
 _MISSING = frozenset({"", "na", "n/a", "nan", "null"})
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _RANGE = re.compile(r"\s*(-?\d+)\s*\.\.\s*(-?\d+)\s*")
+_LARGEST = 1e12
 _LONG = "the long format: one row a rating, columns item, rater, value"
 
 
@@ -148,7 +149,7 @@ def _value(value: object, path: Path, number: int) -> float | str | None:
     if value is None:
         return None
     if isinstance(value, (bool, int, float)):
-        return float(value)
+        return _ordinary(float(value), value, path, number)
     if not isinstance(value, str):
         raise InputProblem(path, "a number or a label", found=value, line=number, field="value")
     text = value.strip()
@@ -156,9 +157,15 @@ def _value(value: object, path: Path, number: int) -> float | str | None:
         return None
     if not _NUMBER.fullmatch(text):
         return text
-    if not math.isfinite(float(text)):
-        raise InputProblem(path, "a number of ordinary size", found=text, line=number, field="value")
-    return float(text)
+    return _ordinary(float(text), text, path, number)
+
+
+def _ordinary(value: float, found: object, path: Path, number: int) -> float:
+    """Ratings whose fourth powers overflow or vanish are typing errors, and would make every figure meaningless."""
+    if value != 0 and not 1 / _LARGEST <= abs(value) <= _LARGEST:
+        expected = f"a number of ordinary size (0, or {1 / _LARGEST:g} to {_LARGEST:g})"
+        raise InputProblem(path, expected, found=found, line=number, field="value")
+    return value
 
 
 def from_rows(

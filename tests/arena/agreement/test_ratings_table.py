@@ -69,6 +69,7 @@ def test_a_repeated_rating_is_refused_with_both_lines(tmp_path: Path, capsys: py
         (["a,x,1,2"], "item,rater,value,value", {}, "each column once"),
         ([], "item,rater,value", {}, "at least one rating"),
         (["a,x,1e999"], "item,rater,value", {}, "ordinary size"),
+        (["a,x,1e300"], "item,rater,value", {}, "ordinary size"),
         (["a,x,good", "a,y,bad"], "item,rater,value", {"measurement": "ordinal"}, "a number"),
     ],
 )  # fmt: skip
