@@ -28,7 +28,6 @@ _ROLES: dict[str, SpeakerRole] = {
 }
 _MESSAGES = ("utterances", "messages", "conversations", "history")
 _IDS = ("id", "subject", "session_id", "session", "dialogue")
-_TAKEN = frozenset({"question", "answer", *_MESSAGES})
 _NESTED = ("levels", "metadata", "columns")
 RESERVED = frozenset({"subject", "judge"})
 
@@ -56,7 +55,12 @@ def load_subjects(path: Path, rubric: Rubric) -> list[Subject]:
     subjects: list[Subject] = []
     lines: dict[str, int] = {}
     for number, row in _rows(path):
-        subject = Subject(id=_id(path, number, row), messages=_messages(path, number, row), columns=_columns(row))
+        name = _id_column(path, number, row)
+        subject = Subject(
+            id=clean_unicode(str(row[name])),
+            messages=_messages(path, number, row),
+            columns=_columns({key: value for key, value in row.items() if key != name}),
+        )
         if subject.id in lines:
             found = f"{subject.id!r} again (first on line {lines[subject.id]})"
             raise InputProblem(path, "each subject once", found=found, line=number)
@@ -78,11 +82,11 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield from read_rows(path)
 
 
-def _id(path: Path, number: int, row: dict[str, Any]) -> str:
+def _id_column(path: Path, number: int, row: dict[str, Any]) -> str:
     for name in _IDS:
         value = row.get(name)
         if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value).strip():
-            return clean_unicode(str(value))
+            return name
     raise InputProblem(path, f"an id in one of {', '.join(_IDS)}", line=number, field="id")
 
 
@@ -124,11 +128,13 @@ def _first(entry: dict[str, Any], *names: str) -> Any:
 
 def _columns(row: dict[str, Any]) -> dict[str, str]:
     """Plain values of a row; those of ``levels``, ``metadata`` and ``columns`` stand beside the others."""
+    is_dialogue = any(isinstance(row.get(name), list) for name in _MESSAGES)
+    scored = () if is_dialogue else ("question", "answer")
     found: dict[str, str] = {}
     for name, value in row.items():
         if name in _NESTED and isinstance(value, dict):
             found |= _columns(cast("dict[str, Any]", value))
-        elif name not in _TAKEN and isinstance(value, (str, int, float)):
+        elif name not in scored and isinstance(value, (str, int, float)):
             shown = str(value).lower() if isinstance(value, bool) else str(value)
             # "subject" of a dialogue is its topic; in the tables the word is taken.
             found["topic" if name in RESERVED else name] = clean_unicode(shown)

@@ -1,0 +1,89 @@
+"""Scores as battles: two scored things that answer to the same item meet, the higher score wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from runstore.problems import InputProblem, Problem
+from runstore.publish import read_csv
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One score: ``model`` was scored by ``judge`` on ``item``; None where there is none."""
+
+    model: str
+    item: str
+    judge: str
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreBattles:
+    """Rows of a battles file, and how many pairs could not meet because one of the two has no score."""
+
+    rows: list[dict[str, Any]]
+    without_score: int
+
+
+def battles_from_scores(scores: Sequence[Score], margin: float) -> ScoreBattles:
+    """A battle for every pair of models on one item under one judge.
+
+    A difference of at most ``margin`` (>= 0, in points) is a tie. Rows have ``model_a, model_b, winner, cluster``
+    (the item), ``judge`` and ``difference`` (a - b); model_a is the name that sorts first.
+    Raises Problem for a negative margin, or a model scored twice on one item by one judge.
+    """
+    if not 0 <= margin < float("inf"):
+        raise Problem(f"margin: found {margin}, expected 0 or more points")
+    met: dict[tuple[str, str], dict[str, float | None]] = {}
+    for score in scores:
+        field = met.setdefault((score.item, score.judge), {})
+        if score.model in field:
+            raise Problem(f"{score.model!r} is scored twice on item {score.item!r} by judge {score.judge!r}")
+        field[score.model] = score.value
+    rows: list[dict[str, Any]] = []
+    without = 0
+    for (item, judge), field in met.items():
+        for a, b in combinations(sorted(field), 2):
+            first, second = field[a], field[b]
+            if first is None or second is None:
+                without += 1
+                continue
+            rows.append(_battle(a, b, first - second, margin) | {"cluster": item, "judge": judge})
+    return ScoreBattles(rows, without)
+
+
+def _battle(a: str, b: str, difference: float, margin: float) -> dict[str, Any]:
+    # Sums of decimals such as 0.1 + 0.2 must not decide whether a difference is within the margin.
+    difference = round(difference, 9)
+    winner = "tie" if abs(difference) <= margin else "model_a" if difference > 0 else "model_b"
+    return {"model_a": a, "model_b": b, "winner": winner, "difference": difference}
+
+
+def read_scores(path: Path, *, model: str, item: str, measure: str = "total") -> list[Score]:
+    """A ``scores.csv`` with columns that say which model each row scores and on what item.
+
+    Raises InputProblem naming file, row and column.
+    """
+    header, rows = read_csv(path)
+    for column in (model, item, measure):
+        if column not in header:
+            raise InputProblem(path, f"a column {column!r}", found=", ".join(header), line=1)
+    return list(_scores(path, rows, model, item, measure))
+
+
+def _scores(path: Path, rows: list[dict[str, str]], model: str, item: str, measure: str) -> Iterable[Score]:
+    for number, row in enumerate(rows, 2):
+        if blank := [column for column in (model, item) if not row[column].strip()]:
+            raise InputProblem(path, "a name", line=number, field=blank[0])
+        try:
+            value = float(row[measure]) if row[measure].strip() else None
+        except ValueError as error:
+            raise InputProblem(
+                path, "a number or nothing", found=row[measure], line=number, field=measure
+            ) from error
+        yield Score(row[model], row[item], row.get("judge", ""), value)

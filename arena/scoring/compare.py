@@ -1,0 +1,225 @@
+"""Two groups of subjects compared on every measure, and judges compared with each other on every value."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from arena.agreement.paired import wilcoxon
+from arena.agreement.report import report
+from arena.agreement.result import SignificanceTest
+from arena.agreement.table import Rating, Scale, from_rows
+from arena.agreement.two_groups import Comparison, compare, compare_many
+from arena.rubrics.rubric import Rubric
+from arena.scoring.combine import Combined
+from arena.scoring.tables import Measure, by_subject, judges_of, measures
+from runstore.problems import Problem
+
+LARGEST_SCALE = 20
+ELEMENT_RESAMPLES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class GroupComparison:
+    """All measures of one judge in two groups of a column.
+
+    p values of items are adjusted together (Holm); areas and the total are sums of them and stay as they are.
+    ``common``: the paired test on subjects that share a value of the column ``matched`` and are both scored.
+    """
+
+    column: str
+    first: str
+    second: str
+    judge: str
+    comparisons: tuple[Comparison, ...]
+    scored: tuple[tuple[int, int], tuple[int, int]]
+    matched: str | None = None
+    common: tuple[tuple[str, SignificanceTest, int], ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        (n_first, of_first), (n_second, of_second) = self.scored
+        return {
+            "column": self.column,
+            "first": self.first,
+            "second": self.second,
+            "judge": self.judge,
+            "scored_first": f"{n_first} of {of_first}",
+            "scored_second": f"{n_second} of {of_second}",
+            "measures": [one.as_json() for one in self.comparisons],
+            "matched_by": self.matched,
+            "common_rows": [
+                {"label": name, "pairs": pairs, "test": test.as_json()} for name, test, pairs in self.common
+            ],
+        }
+
+
+def compare_groups(
+    rubric: Rubric,
+    rows: Sequence[Combined],
+    column: str,
+    values: tuple[str, str] | None = None,
+    *,
+    matched: str | None = None,
+    level: float = 0.95,
+) -> list[GroupComparison]:
+    """Every judge's (and all judges') scores of the subjects with two values of a column, first - second.
+
+    Raises Problem where the column does not have (exactly, or among others) the two values, or two subjects of a
+    group share a value of ``matched``.
+    """
+    groups = {row.subject: row.columns.get(column) for row in rows}
+    first, second = two_groups(column, groups.values(), values)
+    keys = {row.subject: row.columns.get(matched) for row in rows} if matched else {}
+    return [
+        _compared(rubric, rows, judge, (column, first, second), groups, matched, keys, level)
+        for judge in judges_of(rows)
+    ]
+
+
+def two_groups(column: str, found: Iterable[str | None], values: tuple[str, str] | None = None) -> tuple[str, str]:
+    """The two values to compare: those given, or the only two there are. Raises Problem."""
+    known = sorted({value for value in found if value is not None})
+    if values is None and len(known) != 2:
+        raise Problem(f"column {column!r}: found {len(known)} values, expected two (or COLUMN=FIRST,SECOND)")
+    for value in values or ():
+        if value not in known:
+            raise Problem(
+                f"column {column!r}: found {', '.join(known) or 'no values'}, expected {value!r} among them"
+            )
+    return values or (known[0], known[1])
+
+
+def _compared(
+    rubric: Rubric,
+    rows: Sequence[Combined],
+    judge: str,
+    place: tuple[str, str, str],
+    groups: dict[str, str | None],
+    matched: str | None,
+    keys: dict[str, str | None],
+    level: float,
+) -> GroupComparison:
+    sides: dict[str, tuple[dict[str, float], dict[str, float]]] = {}
+    kinds = measures(rubric)
+    for measure in kinds:
+        scores = by_subject(rows, measure, judge)
+        sides[measure.name] = (_side(scores, groups, place[1]), _side(scores, groups, place[2]))
+    triples = {name: (name, list(one.values()), list(two.values())) for name, (one, two) in sides.items()}
+    items = compare_many([triples[measure.name] for measure in kinds if measure.kind == "item"], level=level)
+    sums = [
+        compare(triples[m.name][1], triples[m.name][2], label=m.name, level=level)
+        for m in kinds
+        if m.kind != "item"
+    ]
+    first, second = sides["total"]
+    return GroupComparison(
+        *place,
+        judge,
+        (*items, *(replace(one, adjusted_p=None) for one in sums)),
+        (_counts(first), _counts(second)),
+        matched,
+        tuple(_common(name, one, two, keys) for name, (one, two) in sides.items()) if matched else (),
+    )
+
+
+def _side(scores: dict[str, float | None], groups: dict[str, str | None], value: str) -> dict[str, float]:
+    return {
+        subject: math.nan if score is None else score
+        for subject, score in scores.items()
+        if groups[subject] == value
+    }
+
+
+def _counts(side: dict[str, float]) -> tuple[int, int]:
+    return sum(not math.isnan(score) for score in side.values()), len(side)
+
+
+def _common(
+    name: str, one: dict[str, float], two: dict[str, float], keys: dict[str, str | None]
+) -> tuple[str, SignificanceTest, int]:
+    first, second = _by_key(one, keys), _by_key(two, keys)
+    shared = [key for key in first if key in second and not math.isnan(first[key]) and not math.isnan(second[key])]
+    return name, wilcoxon([first[key] for key in shared], [second[key] for key in shared]), len(shared)
+
+
+def _by_key(side: dict[str, float], keys: dict[str, str | None]) -> dict[str, float]:
+    check_pairs(keys[subject] for subject in side)
+    return {key: score for subject, score in side.items() if (key := keys[subject]) is not None}
+
+
+def check_pairs(keys: Iterable[str | None]) -> None:
+    """Raises Problem where two subjects of one group could be the partner of the same one."""
+    counts = Counter(key for key in keys if key is not None)
+    if twice := [key for key, count in counts.items() if count > 1]:
+        raise Problem(f"{counts[twice[0]]} subjects of one group share {twice[0]!r}: they cannot be paired by it")
+
+
+def agreement(
+    rubric: Rubric,
+    rows: Sequence[Combined],
+    *,
+    reference: str | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> list[dict[str, Any]]:
+    """Agreement between judges on total, areas, items and elements: the content of ``agreement.json``.
+
+    Sums are interval data; an item is interval data on its declared scale; an element is nominal, 0 or 1, and
+    gets at most 200 resamples: there are many.
+    """
+    found = [
+        _agreed(_ratings(rows, measure), measure, reference, resamples, seed) for measure in _sums_first(rubric)
+    ]
+    for item in rubric.items:
+        if item.scale:
+            continue
+        for slot in item.slots:
+            get = _element(item.key, slot)
+            measure = Measure(f"{item.name}.{slot}", "item", (0, 1), get)
+            scale = Scale((0.0, 1.0))
+            table = from_rows(_ratings(rows, measure), source=measure.name, scale=scale)
+            body = report(
+                table,
+                measurement="nominal",
+                reference=reference,
+                resamples=min(resamples, ELEMENT_RESAMPLES),
+                seed=seed,
+            )
+            found.append({"measure": measure.name, "kind": "element", **body.as_json()})
+    return found
+
+
+def _element(item: str, slot: str) -> Any:
+    def get(row: Combined) -> float | None:
+        return row.values[item][slot]
+
+    return get
+
+
+def _sums_first(rubric: Rubric) -> list[Measure]:
+    order = {"total": 0, "area": 1, "item": 2}
+    return sorted(measures(rubric), key=lambda measure: order[measure.kind])
+
+
+def _ratings(rows: Iterable[Combined], measure: Measure) -> list[Rating]:
+    return [Rating(row.subject, row.judge, measure.get(row)) for row in rows]
+
+
+def _agreed(
+    ratings: Sequence[Rating], measure: Measure, reference: str | None, resamples: int, seed: int
+) -> dict[str, Any]:
+    low, high = measure.bounds
+    whole = measure.kind == "item" and all(
+        rating.value is None or float(rating.value).is_integer() for rating in ratings
+    )
+    scale = (
+        Scale(tuple(float(value) for value in range(int(low), int(high) + 1)))
+        if whole and high - low <= LARGEST_SCALE and float(low).is_integer() and float(high).is_integer()
+        else None
+    )
+    table = from_rows(ratings, source=measure.name, scale=scale)
+    body = report(table, measurement="interval", reference=reference, resamples=resamples, seed=seed)
+    return {"measure": measure.name, "kind": measure.kind, **body.as_json()}
