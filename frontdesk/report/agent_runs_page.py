@@ -26,6 +26,7 @@ def page(analysis: Analysis, language: Language) -> str:
         say=say,
         title=say("title"),
         figures=figures,
+        comparison=figures.get("comparison"),
         failed=sum(check["passed"] is False for check in checks),
         checks=checks,
         inputs=[input_line(each) for each in figures["inputs"]],
