@@ -95,9 +95,11 @@ def d_rm(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Statistic:
         return Statistic(key, name, 0.0, len(a), n, unit="pairs", interval_method="no interval: no difference")
     if float(np.ptp(a)) == 0 or float(np.ptp(b)) == 0:
         return missing(key, name, "no variance in a column, so no correlation", len(a), n, unit="pairs")
-    return _d(
-        key, name, a, b, float(differences(a, b).std(ddof=1)) / math.sqrt(2 * (1 - _r(a, b))), n, True, level
-    )
+    if 1 - _r(a, b) < 1e-12:
+        reason = "the columns correlate perfectly, so nothing is left to divide by"
+        return missing(key, name, reason, len(a), n, unit="pairs")
+    sd = float(differences(a, b).std(ddof=1)) / math.sqrt(2 * (1 - _r(a, b)))
+    return _d(key, name, a, b, sd, n, True, level)
 
 
 def matched_rank_biserial(x: ArrayLike, y: ArrayLike | None = None, *, level: float = 0.95) -> Statistic:

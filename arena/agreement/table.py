@@ -161,7 +161,7 @@ def _value(value: object, path: Path, number: int) -> float | str | None:
 
 
 def _ordinary(value: float, found: object, path: Path, number: int) -> float:
-    """Ratings whose fourth powers overflow or vanish are typing errors, and would make every figure meaningless."""
+    """Ratings whose fourth powers overflow or vanish are typing errors; no figure could be made of them."""
     if value != 0 and not 1 / _LARGEST <= abs(value) <= _LARGEST:
         expected = f"a number of ordinary size (0, or {1 / _LARGEST:g} to {_LARGEST:g})"
         raise InputProblem(path, expected, found=found, line=number, field="value")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arena.agreement.alpha import MEASUREMENTS, cronbach, krippendorff
+from arena.agreement.alpha import MEASUREMENTS, Measurement, cronbach, krippendorff
 from arena.agreement.bland_altman import bland_altman
 from arena.agreement.correlation import kendall, pearson, spearman
 from arena.agreement.effects import cliffs_delta, d_av, d_rm, d_z, letter, matched_rank_biserial, pooled_d
@@ -19,6 +19,7 @@ from arena.agreement.kappa import (
     prevalence_note,
 )
 from arena.agreement.paired import mcnemar, permutation_test, sign_test, wilcoxon
+from arena.agreement.report import Settings, agree
 from arena.agreement.result import Statistic, differences, find
 from arena.agreement.two_groups import compare, mann_whitney, welch
 
@@ -155,6 +156,7 @@ def test_effects_without_variance() -> None:
     assert pooled_d([1, 1], [1, 1]).value == 0.0
     assert d_av([1, 1], [2, 2]).value is None
     assert d_rm([1, 2, 3], [2, 2, 2]).value is None
+    assert "perfectly" in (d_rm([1, 2, 3], [2, 4, 6]).reason or "")
     assert matched_rank_biserial([], []).value is None
     assert cliffs_delta([], [1.0]).value is None
 
@@ -180,3 +182,19 @@ def test_values_off_the_declared_scale_are_refused() -> None:
         cohen_kappa([1, 2, 6], [1, 2, 3], scale=[1, 2, 3, 4, 5])
     with pytest.raises(ValueError, match="0 and 1"):
         mcnemar([1, 2], [0, 1])
+
+
+def test_no_table_however_odd_gives_a_warning_or_a_figure_that_is_not_finite() -> None:
+    rng = np.random.default_rng(0)
+    kinds: tuple[Measurement, ...] = MEASUREMENTS
+    for turn in range(150):
+        n, k = int(rng.integers(1, 14)), int(rng.integers(1, 5))
+        table = rng.integers(0, int(rng.integers(1, 5)) + 1, (n, k)) * float(rng.choice([1, 0.1, 1000]))
+        table[rng.random(table.shape) < float(rng.choice([0, 0.3, 0.8]))] = N
+        agree(table, [str(j) for j in range(k)], Settings(kinds[turn % 4], resamples=20))
+        x, y = table[:, 0], table[:, -1]
+        compare(x, y)
+        for effect in (pooled_d, d_z, d_av, d_rm, matched_rank_biserial, cliffs_delta):
+            effect(x, y)
+        for test in (wilcoxon, sign_test, permutation_test):
+            test(x, y)
