@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.agreement.holm import holm
 from arena.ratings.battles import Battles
 from arena.ratings.estimate import MEAN, SCALE, Estimate, Settings, estimate, gap_deviation
 from arena.ratings.graph import reason as reason_of
 from arena.ratings.intervals import anchored, quantiles
-from arena.ratings.significance import holm
 from arena.ratings.winrates import PairTable, against, pair_table
 from runstore.problems import Problem
 

@@ -1,10 +1,9 @@
-"""Exact tests between two models, Holm's correction, and binomial intervals."""
+"""Exact tests between two models, and binomial intervals."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,18 +43,6 @@ def sign_flip_test(net: NDArray[np.int64]) -> float | None:
     # Entry s of the distribution belongs to a sum of 2 s - total.
     at = 2 * np.arange(total + 1) - total
     return float(min(1.0, max(0.0, chance[np.abs(at) >= observed].sum())))
-
-
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm 1979: p values of a family of tests, so corrected that none is wrong more often than its level."""
-    known = [k for k, p in enumerate(p_values) if p is not None]
-    known.sort(key=lambda k: p_values[k] or 0.0)
-    corrected: list[float | None] = [None] * len(p_values)
-    floor = 0.0
-    for rank, k in enumerate(known):
-        floor = max(floor, min(1.0, (len(known) - rank) * (p_values[k] or 0.0)))
-        corrected[k] = floor
-    return corrected
 
 
 def binomial_interval(wins: float, n: float, level: float) -> tuple[float, float] | None:

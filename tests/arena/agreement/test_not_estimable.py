@@ -189,7 +189,8 @@ def test_no_table_however_odd_gives_a_warning_or_a_figure_that_is_not_finite() -
     kinds: tuple[Measurement, ...] = MEASUREMENTS
     for turn in range(150):
         n, k = int(rng.integers(1, 14)), int(rng.integers(1, 5))
-        table = rng.integers(0, int(rng.integers(1, 5)) + 1, (n, k)) * float(rng.choice([1, 0.1, 1000]))
+        whole = rng.integers(0, int(rng.integers(1, 5)) + 1, (n, k)).astype(np.float64)
+        table = whole * float(rng.choice([1, 0.1, 1000]))
         table[rng.random(table.shape) < float(rng.choice([0, 0.3, 0.8]))] = N
         agree(table, [str(j) for j in range(k)], Settings(kinds[turn % 4], resamples=20))
         x, y = table[:, 0], table[:, -1]
