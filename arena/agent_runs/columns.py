@@ -5,8 +5,10 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -56,6 +58,11 @@ class Columns:
     def unused(self) -> list[str]:
         used = set(self.index.values())
         return [name for position, name in enumerate(self.header) if position not in used]
+
+    @cached_property
+    def pick(self) -> Callable[[Sequence[str]], tuple[str, ...]]:
+        """The cells of all FIELDS, in their order, out of a row with one empty cell behind its last."""
+        return itemgetter(*(self.index.get(field, -1) for field in FIELDS))
 
 
 def folded(name: str) -> str:

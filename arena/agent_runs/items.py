@@ -91,37 +91,32 @@ def is_timeout(error: str) -> bool:
 
 def score_row(row: int, cells: Sequence[str], columns: Columns, levels: Levels) -> Item:
     """Score all but a missing intent, which needs a judge or the heuristic."""
-    index = columns.index
-
-    def cell(field: str) -> str:
-        place = index.get(field)
-        return "" if place is None else cells[place]
-
-    raw = cell("raw_json")
+    fields = columns.pick((*cells, ""))
+    run_id, item_id, query_id, query, expected, category, track, turn, response = fields[:9]
+    error_cell, status, score, _, raw = fields[9:]
     full = columns.form == "full"
     payload = read_payload(raw) if full else EMPTY
-    error_cell = cell("error").strip()
+    error_cell = error_cell.strip()
     error = payload.error or error_cell
-    expected = cell("expected")
     expectation = read_expectation(expected)
     accuracy = judge_links(expectation, payload.urls, readable=payload.state == "ok", levels=levels)
     stability, reason = _stability(full, payload.state, payload.error, error_cell)
     late = is_timeout(payload.error) or is_timeout(error_cell)
     speed = 0 if late else None if payload.seconds is None else speed_score(payload.seconds)
-    intent = csv_score(cell("llm_score"), cell("llm_status"))
+    intent = csv_score(score, status)
     return Item(
         row=row,
-        identity=cell(columns.identity).strip(),
-        run_id=cell("run_id").strip(),
-        item_id=cell("item_id").strip(),
-        query_id=cell("query_id").strip(),
-        round=_round(cell("round")) if full else "1",
-        query=cell("query"),
+        identity=cells[columns.index[columns.identity]].strip(),
+        run_id=run_id.strip(),
+        item_id=item_id.strip(),
+        query_id=query_id.strip(),
+        round=_round(turn) if full else "1",
+        query=query,
         expected=expected,
-        category=cell("category").strip(),
-        track=cell("track").strip(),
-        response=cell("response") if "response" in index else payload.message,
-        judged=payload.message if payload.message.strip() else cell("response"),
+        category=category.strip(),
+        track=track.strip(),
+        response=response if "response" in columns.index else payload.message,
+        judged=payload.message if payload.message.strip() else response,
         intent=intent,
         origin="missing" if intent is None else "csv",
         accuracy=accuracy.score,

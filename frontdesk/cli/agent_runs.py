@@ -14,7 +14,7 @@ from runstore.problems import InputProblem, Problem
 
 if TYPE_CHECKING:
     from arena.agent_runs.intent import IntentJudge
-    from arena.agent_runs.scored import Options
+    from arena.agent_runs.scored import Options, Scored
     from arena.agent_runs.scoring import Analysis
     from arena.agent_runs.tables import Layout, Table
 
@@ -206,7 +206,6 @@ class _Said:
 async def _score(
     args: argparse.Namespace, tables: list[Table], before: list[Table], judge: IntentJudge | None
 ) -> int:
-    from arena.agent_runs.compare import compare
     from arena.agent_runs.scoring import analyse, score_tables
     from arena.agent_runs.state import Spool
 
@@ -217,12 +216,19 @@ async def _score(
         said = _Said()
         scored = await score_tables(tables, options, judge=judge, spool=spool, progress=said)
         earlier = await score_tables(before, options, judge=judge, progress=said) if before else None
-        compared, changed = compare(earlier, scored) if earlier else (None, None)
+        compared, changed = _compared(earlier, scored) if earlier else (None, None)
         analysis = analyse(scored, args.out / "items.csv", also_show=changed)
     if compared:
         analysis.figures["comparison"] = compared
     _publish(args, analysis)
     return 0 if analysis.complete else 1
+
+
+def _compared(before: Scored, after: Scored) -> tuple[dict[str, Any], dict[str, list[int]]]:
+    # Imported here alone: the tests bring SciPy, which nothing else of this command needs.
+    from arena.agent_runs.compare import compare
+
+    return compare(before, after)
 
 
 def _publish(args: argparse.Namespace, analysis: Analysis) -> None:
