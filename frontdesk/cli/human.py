@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from runstore.problems import Problem
+
+if TYPE_CHECKING:
+    Steps = argparse._SubParsersAction[argparse.ArgumentParser]  # pyright: ignore[reportPrivateUsage]
 
 EXAMPLES = {"document-review": "document_review.toml", "tutor-votes": "tutor_votes.toml"}
 
@@ -24,6 +29,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     plan.add_argument("--seed", type=int, help="instead of the study file's")
     plan.add_argument("--language", choices=["en", "ko"], default="en", help="of the budget's labels")
     plan.set_defaults(step_run=_plan)
+    serve = _on_folder(steps, "serve", "collect answers in a web app (one personal link per rater)", _serve)
+    serve.add_argument("--host", default="127.0.0.1", help="default 127.0.0.1: this machine only")
+    serve.add_argument("--port", type=int, default=8770, help="0 takes a free one")
+    serve.add_argument("--address", help="how raters reach it, such as https://study.example.org; for the links")
+
+
+def _on_folder(
+    steps: Steps, name: str, summary: str, step_run: Callable[[argparse.Namespace], int]
+) -> argparse.ArgumentParser:
+    parser = steps.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+    parser.add_argument("folder", type=Path, help="the folder that human plan made")
+    parser.set_defaults(step_run=step_run)
+    return parser
 
 
 def run(args: argparse.Namespace) -> int:
@@ -64,3 +82,14 @@ def _plan(args: argparse.Namespace) -> int:
     if not planned.plan.holds:
         print("incomplete: not every invariant holds; see certificate.json", file=sys.stderr)
     return 0 if planned.plan.holds else 1
+
+
+def _serve(args: argparse.Namespace) -> int:
+    from arena.human.folder import StudyFolder
+    from frontdesk.web.serve import serve
+
+    def tell(line: str) -> None:
+        print(line, flush=True)
+
+    serve(StudyFolder(args.folder), host=args.host, port=args.port, address=args.address, tell=tell)
+    return 0

@@ -1,0 +1,370 @@
+"""The raters' pages: consent, training, items one at a time, survey, thanks. One personal link each.
+
+Pages know an item by its position only. Which document and condition it is, is looked up here and never sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib.resources import files
+from typing import Any, TypeVar
+
+from aiohttp import web
+
+from arena.human.forms import Filled, Question, read_form, say
+from arena.human.study import Example
+from frontdesk.web.guard import MAX_BODY, Handler, Refused, check_form_token, form_token, headers, same_origin
+from frontdesk.web.organiser import Organiser
+from frontdesk.web.store import Part, Rater, Store
+from frontdesk.web.texts import words
+from frontdesk.web.views import environment, fields, show_document, show_example, show_questions
+
+T = TypeVar("T")
+_STATIC = {"form.css": "text/css", "form.js": "text/javascript"}
+
+
+class Site:
+    """One study's pages over its store. The store is used from one thread of its own."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.study = store.folder.study()
+        self.documents = store.folder.documents()
+        self.templates = environment()
+        self.secret = store.secret("form")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="answers")
+
+    async def ask(self, work: Callable[..., T], *args: object, **named: object) -> T:
+        """Run a method of the store on its thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: work(*args, **named))
+
+    def close(self) -> None:
+        self._thread.shutdown()
+
+    # ---- who is asking --------------------------------------------------------------------------------------
+
+    async def rater(self, request: web.Request) -> Rater:
+        """The rater of the personal link. Raises Refused (403) without one."""
+        name = await self.ask(self.store.rater_of, request.match_info["token"])
+        if name is None:
+            raise Refused(403, "refused")
+        return await self.ask(self.store.rater, name)
+
+    async def form(self, request: web.Request) -> dict[str, str]:
+        """The fields of a form that is ours. Raises Refused."""
+        data = fields(await request.post())
+        check_form_token(self.secret, request.match_info["token"], data.pop("csrf", None))
+        return data
+
+    def language(self, rater: Rater | None) -> str:
+        chosen = rater.language if rater else ""
+        return chosen if chosen in self.study.languages else self.study.languages[0]
+
+    def examples(self, rater: Rater) -> list[Example]:
+        return [one for one in self.study.training if not one.groups or rater.group in one.groups]
+
+    def questions(self, rater: Rater) -> tuple[Question, ...]:
+        return self.study.forms[self.study.groups[rater.group].form].questions
+
+    def place(self, rater: Rater) -> str:
+        """Where a rater goes on: the last part of the address."""
+        if rater.left:
+            return "left"
+        if not rater.consented:
+            return "declined" if rater.declined else "consent"
+        if rater.trained < len(self.examples(rater)):
+            return f"training/{rater.trained + 1}"
+        if rater.next_item is not None:
+            return f"item/{rater.next_item}"
+        return "survey" if self.study.survey and not rater.surveyed else "thanks"
+
+    def page(
+        self, request: web.Request, template: str, rater: Rater, *, status: int = 200, **context: Any
+    ) -> web.Response:
+        token, language = request.match_info["token"], self.language(rater)
+        html = self.templates.get_template(template).render(
+            title=say(self.study.title, language),
+            language=language,
+            languages=self.study.languages,
+            words=words(language),
+            token=token,
+            csrf=form_token(self.secret, token),
+            here=request.path,
+            **{"narrow": False, **context},
+        )
+        return web.Response(text=html, content_type="text/html", status=status)
+
+    def refusal(self, refused: Refused) -> web.Response:
+        language = self.language(None)
+        html = self.templates.get_template("message.html.j2").render(
+            title=say(self.study.title, language) if refused.status != 403 else "",
+            language=language,
+            languages=(),
+            words=words(language),
+            narrow=True,
+            heading=words(language)[refused.reason],
+            note="",
+            code="",
+            link=None,
+        )
+        return web.Response(text=html, content_type="text/html", status=refused.status)
+
+    def onward(self, request: web.Request, place: str) -> web.Response:
+        """See the page at this place next (303, so that going back or reloading never sends a form again)."""
+        return web.Response(
+            status=303,
+            headers={"Location": "/".join(part for part in ("/r", request.match_info["token"], place) if part)},
+        )
+
+
+class Pages:
+    """The handlers."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.get("/r/{token}", self.start),
+            web.post("/r/{token}/language", self.language),
+            web.get("/r/{token}/consent", self.consent),
+            web.post("/r/{token}/consent", self.agree),
+            web.get("/r/{token}/declined", self.message),
+            web.get("/r/{token}/left", self.message),
+            web.get("/r/{token}/thanks", self.message),
+            web.get(r"/r/{token}/training/{number:\d{1,4}}", self.training),
+            web.post(r"/r/{token}/training/{number:\d{1,4}}", self.training),
+            web.get(r"/r/{token}/item/{number:\d{1,4}}", self.item),
+            web.post(r"/r/{token}/item/{number:\d{1,4}}", self.item),
+            web.post(r"/r/{token}/save/{number:\d{1,4}}", self.autosave),
+            web.get("/r/{token}/survey", self.survey),
+            web.post("/r/{token}/survey", self.survey),
+        ]
+
+    async def start(self, request: web.Request) -> web.Response:
+        return self.site.onward(request, self.site.place(await self.site.rater(request)))
+
+    async def language(self, request: web.Request) -> web.Response:
+        rater, data = await self.site.rater(request), await self.site.form(request)
+        if data.get("language") in self.site.study.languages:
+            await self.site.ask(self.site.store.set_language, rater.rater, data["language"])
+        back = data.get("back", "")
+        prefix = f"/r/{request.match_info['token']}/"
+        return self.site.onward(request, back.removeprefix(prefix) if back.startswith(prefix) else "")
+
+    async def consent(self, request: web.Request) -> web.Response:
+        rater = await self.site.rater(request)
+        if rater.consented or rater.left:
+            return self.site.onward(request, self.site.place(rater))
+        return self._consent(request, rater, {}, complaint=False)
+
+    def _consent(
+        self, request: web.Request, rater: Rater, given: dict[str, str], *, complaint: bool
+    ) -> web.Response:
+        study, language = self.site.study, self.site.language(rater)
+        group, text = study.groups[rater.group], words(language)
+        minutes = study.time.training + group.items * sum(study.time.per_item.values()) + study.time.survey
+        fee = f"{group.fee:,.0f} {say(study.currency, language)}".strip() if group.fee else ""
+        return self.site.page(
+            request,
+            "consent.html.j2",
+            rater,
+            status=422 if complaint else 200,
+            narrow=True,
+            paragraphs=[say(paragraph, language) for paragraph in study.consent.paragraphs],
+            minutes=text["minutes"].format(minutes=f"{minutes:g}"),
+            fee=text["fee"].format(fee=fee) if fee else "",
+            retention=text["retention"].format(years=f"{study.retention_years:g}"),
+            ethics=study.ethics_approval,
+            contact=study.contact,
+            personal=study.consent.personal,
+            given=given,
+            complaint=complaint,
+        )
+
+    async def agree(self, request: web.Request) -> web.Response:
+        site = self.site
+        rater, data = await site.rater(request), await site.form(request)
+        if rater.left or rater.consented:
+            return site.onward(request, site.place(rater))
+        if data.get("choice") == "no":
+            await site.ask(site.store.decline, rater.rater)
+            return site.onward(request, "declined")
+        personal = {field: data[field][:200] for field in site.study.consent.personal if field in data}
+        if data.get("agree") != "yes":
+            return self._consent(request, rater, personal, complaint=True)
+        await site.ask(site.store.consent, rater.rater, personal)
+        return site.onward(request, "")
+
+    async def message(self, request: web.Request) -> web.Response:
+        site = self.site
+        rater = await site.rater(request)
+        place, text = site.place(rater), words(site.language(rater))
+        if request.path.rsplit("/", 1)[1] != place:
+            return site.onward(request, place)
+        shown: dict[str, Any] = {"heading": text["left_study"], "note": "", "code": "", "link": None}
+        if place == "declined":
+            link = (f"/r/{request.match_info['token']}/consent", text["reconsider"])
+            shown = {"heading": text["declined"], "note": "", "code": "", "link": link}
+        elif place == "thanks":
+            code = await site.ask(site.store.code_of, rater.rater)
+            shown = {"heading": text["thanks"], "note": text["all_saved"], "code": code, "link": None}
+        return site.page(request, "message.html.j2", rater, narrow=True, **shown)
+
+    async def training(self, request: web.Request) -> web.Response:
+        site = self.site
+        rater, number = await site.rater(request), int(request.match_info["number"])
+        examples = site.examples(rater)
+        if not rater.consented or rater.left or not 1 <= number <= len(examples) or number > rater.trained + 1:
+            return site.onward(request, site.place(rater))
+        text, language = words(site.language(rater)), site.language(rater)
+        given, filled = await self._given(request, rater, "training", number, site.questions(rater))
+        if filled and filled.complete:
+            await site.ask(site.store.trained, rater.rater, number)
+            return site.onward(request, "")
+        example = examples[number - 1]
+        return self._form(
+            request, rater, site.questions(rater), given, filled,
+            heading=f"{text['training']} {number} / {len(examples)}",
+            shown=show_example(example, language),
+            note=" ".join([text["training_note"], say(example.explanation, language)]).strip(),
+        )  # fmt: skip
+
+    async def item(self, request: web.Request) -> web.Response:
+        site = self.site
+        rater, number = await site.rater(request), int(request.match_info["number"])
+        item = await site.ask(site.store.item, rater.rater, number)
+        if item is None or not self._may_rate(rater, number):
+            return site.onward(request, site.place(rater))
+        given, filled = await self._given(request, rater, "item", number, site.questions(rater))
+        if filled and filled.complete:
+            return site.onward(request, "")
+        await site.ask(site.store.opened, rater.rater, number)
+        text, language = words(site.language(rater)), site.language(rater)
+        first = await site.ask(site.store.item, rater.rater, number - 1)
+        root = f"/r/{request.match_info['token']}"
+        return self._form(
+            request, rater, site.questions(rater), given, filled,
+            heading=text["item"].format(position=number, total=max(number, rater.items)),
+            shown=show_document(site.documents[item.document], item.condition, language),
+            total=rater.items, done=rater.submitted, save=f"{root}/save/{number}",
+            previous=f"{root}/item/{number - 1}" if first else "",
+        )  # fmt: skip
+
+    def _may_rate(self, rater: Rater, number: int) -> bool:
+        """Items are rated in their order: those before the first open one may be corrected."""
+        ready = rater.consented and not rater.left and rater.trained >= len(self.site.examples(rater))
+        return ready and (rater.next_item is None or number <= rater.next_item)
+
+    async def autosave(self, request: web.Request) -> web.Response:
+        site = self.site
+        rater, number = await site.rater(request), int(request.match_info["number"])
+        data = await site.form(request)
+        item = await site.ask(site.store.item, rater.rater, number)
+        if item is None or not self._may_rate(rater, number):
+            return web.json_response({"saved": False}, status=409)
+        filled = read_form(site.questions(rater), data)
+        await site.ask(
+            site.store.save, rater.rater, "item", number, filled.values, keep=_kept(filled, item.submitted_at)
+        )
+        return web.json_response({"saved": True, "complete": filled.complete})
+
+    async def survey(self, request: web.Request) -> web.Response:
+        site = self.site
+        rater, text = await site.rater(request), words(self.site.language(await site.rater(request)))
+        if site.place(rater) not in ("survey", "thanks") or not site.study.survey:
+            return site.onward(request, site.place(rater))
+        given, filled = await self._given(request, rater, "survey", 1, site.study.survey)
+        if filled and filled.complete:
+            await site.ask(site.store.surveyed, rater.rater)
+            return site.onward(request, "thanks")
+        return self._form(request, rater, site.study.survey, given, filled, heading=text["survey"], last=True)
+
+    async def _given(
+        self, request: web.Request, rater: Rater, part: Part, number: int, questions: tuple[Question, ...]
+    ) -> tuple[dict[str, str], Filled | None]:
+        """What is on file, or for a posted form what was sent (saved first) and how it was read."""
+        site = self.site
+        if request.method != "POST":
+            return await site.ask(site.store.answers, rater.rater, part, number), None
+        data = await site.form(request)
+        filled = read_form(questions, data)
+        finished = None
+        if part == "item":
+            item = await site.ask(site.store.item, rater.rater, number)
+            finished = item.submitted_at if item else None
+        await site.ask(
+            site.store.save, rater.rater, part, number, filled.values,
+            submit=filled.complete, keep=_kept(filled, finished),
+        )  # fmt: skip
+        return data, filled
+
+    def _form(
+        self,
+        request: web.Request,
+        rater: Rater,
+        questions: tuple[Question, ...],
+        given: dict[str, str],
+        filled: Filled | None,
+        **context: Any,
+    ) -> web.Response:
+        language = self.site.language(rater)
+        text = words(language)
+        last = context.pop("last", False)
+        shown: dict[str, Any] = {"shown": None, "note": "", "total": 0, "done": 0, "save": "", "previous": ""}
+        return self.site.page(
+            request,
+            "item.html.j2",
+            rater,
+            status=422 if filled else 200,
+            incomplete=filled is not None,
+            sections=show_questions(questions, language, given, filled),
+            button=text["finish"] if last else text["next"],
+            **{**shown, **context},
+        )
+
+
+def _kept(filled: Filled, finished: str | None) -> tuple[str, ...]:
+    """Answers on file that this form does not delete: unreadable ones, and of a finished item the missing."""
+    return (*filled.wrong, *(filled.missing if finished else ()))
+
+
+async def _static(request: web.Request) -> web.Response:
+    name = request.match_info["name"]
+    if name not in _STATIC:
+        raise Refused(404, "not_found")
+    text = files("frontdesk.web").joinpath("static", name).read_text(encoding="utf-8")
+    return web.Response(text=text, content_type=_STATIC[name])
+
+
+async def _no_icon(_: web.Request) -> web.Response:
+    return web.Response(status=204)
+
+
+def make_app(store: Store) -> web.Application:
+    """The whole site over an open store. The caller closes the store."""
+    site = Site(store)
+
+    @web.middleware
+    async def refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            return await handler(request)
+        except Refused as refused:
+            return site.refusal(refused)
+        except web.HTTPRequestEntityTooLarge:
+            return site.refusal(Refused(413, "too_large"))
+        except web.HTTPNotFound:
+            return site.refusal(Refused(403, "refused"))
+
+    app = web.Application(middlewares=[headers, refusals, same_origin], client_max_size=MAX_BODY)
+    app.add_routes([web.get("/static/{name}", _static), web.get("/favicon.ico", _no_icon)])
+    app.add_routes(Pages(site).routes())
+    app.add_routes(Organiser(site).routes())
+
+    async def closed(_: web.Application) -> None:
+        site.close()
+
+    app.on_cleanup.append(closed)
+    return app

@@ -1,0 +1,27 @@
+"""Collected data as the files that everything else reads: ``ratings.csv`` and ``survey.csv``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from arena.human.folder import StudyFolder
+from frontdesk.web.store import Rating, Store
+from runstore.publish import Cell, write_csv
+
+RATINGS_HEADER = ("rater", "document", "condition", "question", "value", "seconds", "submitted_at")
+
+
+def rating_rows(ratings: Iterable[Rating]) -> list[list[Cell]]:
+    """The lines of ``ratings.csv``; seconds are active time on the whole item."""
+    return [
+        [r.rater, r.document, r.condition, r.question, r.value, round(r.seconds, 1), r.submitted_at]
+        for r in ratings
+    ]
+
+
+def publish(store: Store, folder: StudyFolder) -> int:
+    """Write ``ratings.csv`` and ``survey.csv``; returns the number of ratings."""
+    rows = rating_rows(store.ratings())
+    write_csv(folder.ratings_csv, RATINGS_HEADER, rows)
+    write_csv(folder.path / "survey.csv", ("rater", "question", "value"), store.survey_answers())
+    return len(rows)

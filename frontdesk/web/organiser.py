@@ -1,0 +1,110 @@
+"""The organiser's page: progress per rater and cell, time per item, signs of inattention, links, exports.
+
+Behind its own token. Conditions appear here by letter only; their names are in no page.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import web
+
+from arena.human.attention import attention
+from arena.human.forms import say
+from frontdesk.web.exports import RATINGS_HEADER, rating_rows
+from frontdesk.web.guard import Refused
+from frontdesk.web.store import Item, Rater, Rating, Store
+from runstore.publish import csv_text
+
+if TYPE_CHECKING:
+    from frontdesk.web.app import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One rater's line."""
+
+    rater: str
+    group: str
+    stage: str
+    submitted: int
+    items: int
+    median_s: float | None
+    flags: tuple[str, ...]
+
+
+class Organiser:
+    """Handlers of the organiser's page."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+
+    def routes(self) -> list[web.RouteDef]:
+        return [web.get("/o/{token}", self.page), web.get("/o/{token}/ratings.csv", self.ratings)]
+
+    async def _allowed(self, request: web.Request) -> None:
+        secret = await self.site.ask(self.site.store.secret, "organiser")
+        if not hmac.compare_digest(secret.encode(), request.match_info["token"].encode()):
+            raise Refused(403, "refused")
+
+    async def page(self, request: web.Request) -> web.Response:
+        await self._allowed(request)
+        site = self.site
+        raters, items, ratings, links = await site.ask(_all, site.store)
+        shown: dict[str, Any] = {
+            "title": say(site.study.title, "en"),
+            "language": "en",
+            "languages": (),
+            "narrow": False,
+            "progress": [self.progress(rater, items, ratings) for rater in raters],
+            "cells": cells(items),
+            "links": [(rater, f"{request.scheme}://{request.host}/r/{token}") for rater, token, _ in links],
+            "export": f"/o/{request.match_info['token']}/ratings.csv",
+            "done": sum(1 for item in items if item.submitted_at),
+            "planned": len(items),
+        }
+        html = site.templates.get_template("organiser.html.j2").render(**shown)
+        return web.Response(text=html, content_type="text/html")
+
+    def progress(self, rater: Rater, items: list[Item], ratings: list[Rating]) -> Progress:
+        mine = [item for item in items if item.rater == rater.rater and item.submitted_at]
+        answers: dict[str, dict[str, str]] = defaultdict(dict)
+        for rating in ratings:
+            if rating.rater == rater.rater:
+                answers[rating.document][rating.question] = rating.value
+        found = attention(
+            [(item.seconds, answers[item.document]) for item in mine],
+            self.site.questions(rater),
+            self.site.study.time.too_fast_seconds,
+        )
+        times = [item.seconds for item in mine if item.seconds > 0]
+        return Progress(
+            rater.rater, rater.group, self.site.place(rater), rater.submitted, rater.items,
+            median(times) if times else None, found.flags,
+        )  # fmt: skip
+
+    async def ratings(self, request: web.Request) -> web.Response:
+        await self._allowed(request)
+        rows = rating_rows(await self.site.ask(self.site.store.ratings))
+        name = {"Content-Disposition": 'attachment; filename="ratings.csv"'}
+        return web.Response(text=csv_text(RATINGS_HEADER, rows), content_type="text/csv", headers=name)
+
+
+def _all(store: Store) -> tuple[list[Rater], list[Item], list[Rating], list[tuple[str, str, str]]]:
+    return store.raters(), store.items(), store.ratings(), store.links()
+
+
+def cells(items: list[Item]) -> list[tuple[str, str, str, list[tuple[str, int, int]]]]:
+    """(group, document, stratum, [(condition, finished, planned)]) of every document that is planned."""
+    planned = Counter((item.group, item.document, item.stratum, item.condition) for item in items)
+    done = Counter(
+        (item.group, item.document, item.stratum, item.condition) for item in items if item.submitted_at
+    )
+    rows: dict[tuple[str, str, str], list[tuple[str, int, int]]] = defaultdict(list)
+    for key in sorted(planned):
+        rows[key[:3]].append((key[3], done[key], planned[key]))
+    return [(*key, counts) for key, counts in sorted(rows.items())]

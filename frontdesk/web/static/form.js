@@ -1,0 +1,88 @@
+// Saves the form as it is filled in. Everything also works without this file: the button submits the form.
+"use strict";
+(() => {
+  const form = document.querySelector("form[data-save]");
+  if (!form) return;
+  const status = document.getElementById("status");
+  const say = form.dataset;
+  let dirty = false, sending = null, timer = null, leaving = false;
+
+  const show = (text, bad) => {
+    status.textContent = text;
+    status.classList.toggle("bad", Boolean(bad));
+  };
+
+  const followUps = () => {
+    for (const box of form.querySelectorAll("[data-if]")) {
+      const chosen = form.querySelector(`[name="${box.dataset.if}"]:checked`);
+      box.hidden = !(chosen && chosen.value === box.dataset.is);
+    }
+  };
+
+  const send = async () => {
+    if (sending) return sending;
+    sending = (async () => {
+      while (dirty) {
+        dirty = false;
+        show(say.saving);
+        try {
+          const answer = await fetch(say.save, {
+            method: "POST", body: new URLSearchParams(new FormData(form)), credentials: "same-origin", redirect: "error",
+          });
+          if (!answer.ok) throw new Error(String(answer.status));
+          show(say.saved);
+        } catch {
+          dirty = true;
+          show(say.unsaved, true);
+          clearTimeout(timer);
+          timer = setTimeout(send, 2000);
+          return false;
+        }
+      }
+      return true;
+    })();
+    const done = await sending;
+    sending = null;
+    return done;
+  };
+
+  const changed = (wait) => {
+    dirty = true;
+    clearTimeout(timer);
+    timer = setTimeout(send, wait);
+  };
+
+  // A number and "does not apply" share a name: the one given last stands.
+  const exclusive = (field) => {
+    const twins = [...form.querySelectorAll(`[name="${field.name}"]`)].filter((other) => other.type !== field.type);
+    for (const twin of twins) twin.type === "radio" ? (twin.checked = false) : (twin.value = "");
+  };
+
+  form.addEventListener("change", (event) => { exclusive(event.target); followUps(); changed(0); });
+  form.addEventListener("input", (event) => {
+    if (!event.target.matches("textarea, [type=text]")) return;
+    exclusive(event.target);
+    changed(700);
+  });
+  window.addEventListener("online", () => { if (dirty) send(); });
+  window.addEventListener("beforeunload", (event) => { if (dirty && !leaving) event.preventDefault(); });
+  window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (leaving) return;
+    const button = form.querySelector("button[type=submit]");
+    button.disabled = true;
+    clearTimeout(timer);
+    dirty = true;
+    if (sending) await sending;
+    if (await send()) {
+      leaving = true;
+      form.submit();
+    } else {
+      button.disabled = false;
+    }
+  });
+
+  followUps();
+})();

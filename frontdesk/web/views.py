@@ -1,0 +1,168 @@
+"""What the templates show: questions and material in one language, without anything that names a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from arena.human.forms import NOT_APPLICABLE, Filled, Question, say
+from arena.human.study import Document, Example
+from frontdesk.web.texts import words
+
+Sections = list[tuple[str, list["QuestionView"]]]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionView:
+    """One question as it is drawn. ``depends`` is (question, answer, the answer's words)."""
+
+    id: str
+    number: str
+    kind: str
+    text: str
+    value: str
+    options: tuple[tuple[str, str], ...]
+    layout: str
+    ends: tuple[str, str] | None
+    not_applicable: str
+    unit: str
+    max_length: int
+    optional: bool
+    depends: tuple[str, str, str] | None
+    complaint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The material of an item in one language. Which condition it is, is not here."""
+
+    title: str
+    original: str
+    reply: str
+    reply_right: str
+    turns: tuple[tuple[str, str], ...]
+
+
+def environment() -> Environment:
+    """Templates with autoescape; an undefined name is an error."""
+    return Environment(
+        loader=PackageLoader("frontdesk.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def show_document(document: Document, condition: str, language: str) -> Shown:
+    """One cell of the design as the rater sees it."""
+    return Shown(
+        title=say(document.title, language),
+        original=say(document.original, language),
+        reply=say(document.replies.get(condition), language),
+        reply_right=say(document.right.get(condition), language),
+        turns=tuple(document.turns),
+    )
+
+
+def show_example(example: Example, language: str) -> Shown:
+    return Shown(
+        title=say(example.title, language),
+        original=say(example.original, language),
+        reply=say(example.reply, language),
+        reply_right=say(example.reply_right, language),
+        turns=(),
+    )
+
+
+def show_questions(
+    questions: Sequence[Question], language: str, given: Mapping[str, str], filled: Filled | None = None
+) -> Sections:
+    """Questions under their sections' headings; ``filled`` adds complaints about what is missing or wrong."""
+    by_id = {question.id: question for question in questions}
+    sections: Sections = []
+    counted = follow = 0
+    for question in questions:
+        # Follow-up questions are lettered (7a), so that hiding one leaves no gap in the numbers.
+        counted, follow = (counted, follow + 1) if question.shown_if else (counted + 1, 0)
+        number = f"{counted}{'abcdefghijklmnopqrstuvwxyz'[(follow - 1) % 26] if follow else ''}"
+        heading = say(question.section, language)
+        if not sections or sections[-1][0] != heading:
+            sections.append((heading, []))
+        sections[-1][1].append(_view(question, number, by_id, language, given, filled))
+    return sections
+
+
+def _view(
+    question: Question,
+    number: str,
+    by_id: Mapping[str, Question],
+    language: str,
+    given: Mapping[str, str],
+    filled: Filled | None,
+) -> QuestionView:
+    text = words(language)
+    complaint = ""
+    if filled and question.id in filled.wrong:
+        complaint = text[f"wrong_{filled.wrong[question.id]}"]
+    elif filled and question.id in filled.missing:
+        complaint = text["missing"]
+    condition = question.shown_if
+    depends = None
+    if condition:
+        answer = dict(options(by_id[condition.question], language)).get(condition.answer, condition.answer)
+        depends = (condition.question, condition.answer, answer)
+    ends = question.kind == "likert" and len(question.anchors) == 2
+    return QuestionView(
+        id=question.id,
+        number=number,
+        kind=question.kind,
+        text=say(question.text, language),
+        value=given.get(question.id, ""),
+        options=options(question, language),
+        layout="points"
+        if ends
+        else "row"
+        if question.kind in ("likert", "vote") or len(question.options) in (2, 3)
+        else "",
+        ends=(say(question.anchors[0], language), say(question.anchors[1], language)) if ends else None,
+        not_applicable=say(question.not_applicable, language) or "",
+        unit=say(question.unit, language),
+        max_length=question.max_length,
+        optional=not question.required and question.kind != "text",
+        depends=depends,
+        complaint=complaint,
+    )
+
+
+def options(question: Question, language: str) -> tuple[tuple[str, str], ...]:
+    """(answer, its words) of a closed question, without "does not apply"."""
+    if question.kind == "vote":
+        text = words(language)
+        return tuple((vote, text[vote]) for vote in question.answers() if vote != NOT_APPLICABLE)
+    if question.kind == "choice":
+        return tuple((option.id, say(option.text, language)) for option in question.options)
+    if question.kind != "likert":
+        return ()
+    ends = len(question.anchors) == 2
+    labels = [question.label(point) for point in range(1, question.points + 1)]
+    return tuple(
+        (str(point), str(point) if ends else f"{point} {say(label, language)}")
+        for point, label in enumerate(labels, 1)
+    )
+
+
+def fields(data: Any) -> dict[str, str]:
+    """Form fields as texts; files and empty fields are left out.
+
+    Of a repeated field the last counts, but what was typed wins over "does not apply".
+    """
+    result: dict[str, str] = {}
+    for key, value in data.items():
+        typed = isinstance(value, str) and value.strip()
+        if typed and not (key in result and value == NOT_APPLICABLE):
+            result[str(key)] = value
+    return result
