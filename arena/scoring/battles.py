@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -24,10 +25,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class ScoreBattles:
-    """Rows of a battles file, and how many pairs could not meet because one of the two has no score."""
+    """Rows of a battles file, and how often each pair could not meet because one of the two has no score."""
 
     rows: list[dict[str, Any]]
-    without_score: int
+    without_score: dict[tuple[str, str], int]
 
 
 def battles_from_scores(scores: Sequence[Score], margin: float) -> ScoreBattles:
@@ -46,15 +47,15 @@ def battles_from_scores(scores: Sequence[Score], margin: float) -> ScoreBattles:
             raise Problem(f"{score.model!r} is scored twice on item {score.item!r} by judge {score.judge!r}")
         field[score.model] = score.value
     rows: list[dict[str, Any]] = []
-    without = 0
+    without: Counter[tuple[str, str]] = Counter()
     for (item, judge), field in met.items():
         for a, b in combinations(sorted(field), 2):
             first, second = field[a], field[b]
             if first is None or second is None:
-                without += 1
+                without[a, b] += 1
                 continue
             rows.append(_battle(a, b, first - second, margin) | {"cluster": item, "judge": judge})
-    return ScoreBattles(rows, without)
+    return ScoreBattles(rows, dict(without))
 
 
 def _battle(a: str, b: str, difference: float, margin: float) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from frontdesk.cli import score_battles
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--battles", type=Path, metavar="FILE", help="battles: CSV, JSONL or Parquet")
     source.add_argument("--run", type=Path, dest="run_dir", metavar="DIR", help="a run folder: its verdicts.jsonl")
     source.add_argument("--input", type=Path, metavar="FILE", help="a verdicts.jsonl anywhere")
+    source.add_argument("--scores", type=Path, metavar="FILE", help="a scores.csv: the higher score wins")
     parser.add_argument(
         "--config", type=Path, metavar="CONFIG", help="take [rate] settings from this configuration"
     )
@@ -48,6 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--svg", action="store_true", help="also write leaderboard.svg")
     parser.add_argument("--png", action="store_true", help="also write leaderboard.png")
     parser.add_argument("--json", action="store_true", help="print the leaderboard object instead of a table")
+    score_battles.add_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -76,9 +79,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _battles(args: argparse.Namespace) -> Battles:
-    given = [name for name in ("battles", "run_dir", "input") if getattr(args, name) is not None]
+    given = [name for name in ("battles", "run_dir", "input", "scores") if getattr(args, name) is not None]
     if len(given) != 1:
-        raise Problem(f"rate: found {len(given)} sources, expected one of --battles FILE, --run DIR, --input FILE")
+        expected = "one of --battles FILE, --run DIR, --input FILE, --scores FILE"
+        raise Problem(f"rate: found {len(given)} sources, expected {expected}")
+    if args.scores is not None:
+        return score_battles.read(args.scores, args, args.by)
     if args.battles is not None:
         from arena.ratings.reading import Columns, read_battles
 

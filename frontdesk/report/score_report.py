@@ -164,12 +164,12 @@ def apart(results: Results) -> list[tuple[str, str, str]]:
 
 
 def _totals(one: Disagreement) -> str:
-    return ", ".join(f"{judge} {number(total, 1)}" for judge, total in one.totals.items())
+    return ", ".join(f"{judge} {_plain(total)}" for judge, total in one.totals.items())
 
 
 def _values(one: Disagreement, limit: int = 8) -> str:
     shown = [
-        f"{item} {slot} ({', '.join(f'{judge} {number(value, 1)}' for judge, value in given.items())})"
+        f"{item} {slot} ({', '.join(f'{judge} {_plain(value)}' for judge, value in given.items())})"
         for (item, slot), given in one.values.items()
     ]
     more = f"; and {len(shown) - limit} more" if len(shown) > limit else ""
@@ -229,6 +229,10 @@ def _cell(text: str) -> str:
 
 def number(value: float | None, digits: int = 2) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _plain(value: float | None) -> str:
+    return "–" if value is None else f"{value:g}"
 
 
 def _mean(one: Spread) -> str:

@@ -1,0 +1,73 @@
+from pathlib import Path
+
+import pytest
+
+from arena.ratings.reading import read_battles
+from arena.scoring.battles import Score, battles_from_scores, read_scores
+from runstore.problems import InputProblem, Problem
+from runstore.publish import write_jsonl
+
+
+def scores(*rows: tuple[str, str, float | None], judge: str = "j") -> list[Score]:
+    return [Score(model, item, judge, value) for model, item, value in rows]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "margin", "winner"),
+    [
+        (30, 28, 0, "model_a"),
+        (28, 30, 0, "model_b"),
+        (30, 30, 0, "tie"),
+        (30, 29, 1, "tie"),
+        (29, 31, 1, "model_b"),
+        (0.3, 0.1 + 0.2, 0, "tie"),
+    ],
+)
+def test_the_higher_score_wins_by_more_than_the_margin(a: float, b: float, margin: float, winner: str) -> None:
+    found = battles_from_scores(scores(("X", "q", a), ("Y", "q", b)), margin)
+    assert [row["winner"] for row in found.rows] == [winner]
+
+
+def test_sides_do_not_depend_on_the_order_of_rows() -> None:
+    rows = scores(("X", "q", 3), ("Y", "q", 4), ("Z", "q", 4))
+    one, other = battles_from_scores(rows, 0), battles_from_scores(rows[::-1], 0)
+    assert sorted(map(str, one.rows)) == sorted(map(str, other.rows))
+    assert len(one.rows) == 3
+
+
+def test_a_missing_score_is_no_battle_and_counted() -> None:
+    found = battles_from_scores(scores(("X", "q", 3), ("Y", "q", None), ("X", "r", 3)), 0)
+    assert (found.rows, found.without_score) == ([], {("X", "Y"): 1})
+
+
+def test_judges_do_not_mix_and_items_are_clusters(tmp_path: Path) -> None:
+    rows = scores(("X", "q", 3), ("Y", "q", 2)) + scores(("X", "q", 1), ("Y", "q", 2), judge="k")
+    found = battles_from_scores(rows, 0)
+    assert [(row["judge"], row["winner"], row["cluster"]) for row in found.rows] == [
+        ("j", "model_a", "q"),
+        ("k", "model_b", "q"),
+    ]
+    file = tmp_path / "battles.jsonl"
+    write_jsonl(file, found.rows)
+    assert read_battles(file).names == ("X", "Y")
+
+
+def test_a_model_scored_twice_and_a_negative_margin_are_refused() -> None:
+    with pytest.raises(Problem, match="scored twice"):
+        battles_from_scores(scores(("X", "q", 3), ("X", "q", 3)), 0)
+    with pytest.raises(Problem, match="margin"):
+        battles_from_scores([], -1)
+
+
+def test_a_score_table_is_read_with_its_gaps(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("subject,judge,total,mode,q\ns1,j,30,agent,1\ns2,j,,free,1\n", encoding="utf-8")
+    assert read_scores(path, model="mode", item="q") == [
+        Score("agent", "1", "j", 30),
+        Score("free", "1", "j", None),
+    ]
+    with pytest.raises(InputProblem, match="a column 'tutor'"):
+        read_scores(path, model="tutor", item="q")
+    path.write_text("judge,total,mode,q\nj,high,agent,1\n", encoding="utf-8")
+    with pytest.raises(InputProblem, match="found high, expected a number"):
+        read_scores(path, model="mode", item="q")

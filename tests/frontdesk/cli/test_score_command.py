@@ -1,0 +1,183 @@
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from frontdesk.cli import main
+from runstore.publish import read_csv
+from tests.support.fake_provider import FakeProvider
+from tests.support.qac_sheets import QAC, sheet_text
+
+KINDS = {"gemini": "gemini", "gpt": "openai", "claude": "anthropic"}
+
+
+def dialogues(folder: Path, count: int = 4) -> Path:
+    path = folder / "in.jsonl"
+    rows = [
+        {
+            "id": f"s{number}",
+            "mode": "agent" if number % 2 else "freepass",
+            "question": f"q{number // 2}",
+            "messages": [
+                {
+                    "role": "user",
+                    "content": f"이차함수 {number}번 그래프를 그리고 싶어요 <script>alert(1)</script>",
+                },
+                {"role": "assistant", "content": "어떤 점을 먼저 찾을까요?"},
+            ],
+        }
+        for number in range(count)
+    ]
+    path.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
+    return path
+
+
+def scripted(folder: Path, **replies: list[str]) -> Path:
+    lines = ["[run]", 'name = "scoring"', "seed = 7", 'language = "ko"', "[budget]", "calls = 10000"]
+    for name, texts in replies.items():
+        file = folder / f"{name}.jsonl"
+        file.write_text("\n".join(json.dumps({"reply": text}) for text in texts), encoding="utf-8")
+        lines += [f"[endpoints.{name}]", 'kind = "scripted"', f"replies = {str(file)!r}", "concurrency = 1"]
+    path = folder / "config.toml"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def on_loopback(folder: Path, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> Path:
+    lines = ["[run]", 'name = "scoring"', "seed = 7"]
+    monkeypatch.setenv("A_KEY", "k-123456789")
+    for name, kind in KINDS.items():
+        settings: Mapping[str, Any] = {**provider.settings(kind), "api_key_env": "A_KEY"}
+        lines += [f"[endpoints.{name}]", *(f"{key} = {json.dumps(value)}" for key, value in settings.items())]
+    path = folder / "config.toml"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def score(config: Path, source: Path, out: Path, *more: str, judges: tuple[str, ...] = ("j",)) -> int:
+    named = [word for judge in judges for word in ("--judge", judge)]
+    fixed = ["--input", str(source), "--rubric", "qac", "--config", str(config), "--out", str(out)]
+    return main(["score", *fixed, *named, "--resamples", "20", *more])
+
+
+def test_a_complete_run_leaves_every_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = scripted(tmp_path, j=[sheet_text(1)], k=[sheet_text(1, A1={"curriculum_hierarchy": 0}, flag=0)])
+    out = tmp_path / "out"
+    code = score(
+        config, dialogues(tmp_path), out, "--compare", "mode", "--match", "question", "--json", judges=("j", "k")
+    )
+    assert code == 0
+    assert json.loads(capsys.readouterr().out)["subjects"] == 4
+    header, rows = read_csv(out / "scores.csv")
+    assert len(rows) == 8
+    assert [(row["A1"], row["B"], row["total_before"], row["total"]) for row in rows[:2]] == [
+        ("5", "15", "40", "40"),
+        ("4", "3", "39", "27"),
+    ]
+    assert {"mode", "question"} <= set(header)
+    sheets = [json.loads(line) for line in (out / "sheets.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len(sheets) == 4 * 2 * 3
+    for name in ("agreement.json", "comparison.json", "summary.csv", "score.md", "score.json", "manifest.json"):
+        assert (out / name).stat().st_size
+    comparison = json.loads((out / "comparison.json").read_bytes())["comparisons"]
+    assert {one["matched_by"] for one in comparison} == {"question"}
+    page = (out / "score.html").read_text(encoding="utf-8")
+    assert "<svg" in page
+    assert "src=" not in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_three_wire_shapes_are_paid_for_once(
+    tmp_path: Path, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, source, out = on_loopback(tmp_path, provider, monkeypatch), dialogues(tmp_path), tmp_path / "out"
+    assert score(config, source, out, judges=tuple(KINDS)) == 0
+    first, table = provider.stats.calls, (out / "scores.csv").read_bytes()
+    assert first == 4 * 3 * 3
+    (out / "scores.csv").unlink()
+    assert score(config, source, out, judges=tuple(KINDS)) == 0
+    assert provider.stats.calls == first
+    assert (out / "scores.csv").read_bytes() == table
+
+
+def test_what_is_missing_is_told_at_the_top_and_by_the_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lacking = sheet_text(1, C2={"understanding_check": None})
+    out = tmp_path / "out"
+    assert score(scripted(tmp_path, j=[lacking]), dialogues(tmp_path), out) == 1
+    _, rows = read_csv(out / "scores.csv")
+    assert {(row["C2"], row["C"], row["total"], row["A"]) for row in rows} == {("", "", "", "15")}
+    assert rows[0]["reason"] == "C2: missing: understanding_check"
+    assert "12 of 384 values missing" in capsys.readouterr().err
+    text = (out / "score.md").read_text(encoding="utf-8")
+    assert text.startswith("> j: 12 sheets asked, 12 of 384 values missing.")
+    assert "4 of 4 totals are missing" in text
+    assert "– (0 of 4)" in text
+
+
+def test_people_score_beside_judges_and_can_be_the_reference(tmp_path: Path) -> None:
+    out, people = tmp_path / "out", tmp_path / "teacher.jsonl"
+    values = {item.key: dict.fromkeys(item.slots, 0) for item in QAC.items}
+    rows = [
+        {"subject": f"s{n}", "judge": "teacher", "repeat": 1, "values": values, "readable": True, "raw": ""}
+        for n in range(4)
+    ]
+    people.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    config, source = scripted(tmp_path, j=[sheet_text(1)]), dialogues(tmp_path)
+    assert score(config, source, out, "--sheets", str(people), "--reference", "teacher") == 0
+    pairs = json.loads((out / "agreement.json").read_bytes())["measures"][0]["pairs"]
+    assert [(pair["first"], pair["second"]) for pair in pairs] == [("j", "teacher")]
+    bias = next(one for one in pairs[0]["statistics"] if one["key"] == "bias")
+    assert bias["value"] == 32
+
+
+def test_scores_of_two_modes_become_a_leaderboard(tmp_path: Path) -> None:
+    out, board = tmp_path / "out", tmp_path / "board"
+    replies = [sheet_text(1), sheet_text(1, A1=dict.fromkeys(QAC.items[0].slots, 0))]
+    assert score(scripted(tmp_path, j=replies), dialogues(tmp_path), out, "--repeats", "1") == 0
+    rate = [
+        "rate",
+        "--scores",
+        str(out / "scores.csv"),
+        "--model",
+        "mode",
+        "--item",
+        "question",
+        "--out",
+        str(board),
+    ]
+    assert main([*rate, "--margin", "3", "--intervals", "none"]) == 0
+    models = json.loads((board / "leaderboard.json").read_bytes())["models"]
+    assert {model["name"]: (model["wins"], model["losses"]) for model in models} == {
+        "freepass": (2, 0),
+        "agent": (0, 2),
+    }
+    assert main([*rate, "--margin", "4", "--intervals", "none"]) == 0
+    assert json.loads((board / "leaderboard.json").read_bytes())["models"][0]["ties"] == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "judges", "told"),
+    [
+        ((), ("nobody",), "found 'nobody', expected one of j"),
+        ((), ("j", "j"), "twice"),
+        (("--by", "modus"), ("j",), "found no such column, expected one of mode, question"),
+        (("--compare", "mode=agent"), ("j",), "expected COLUMN or COLUMN=FIRST,SECOND"),
+        (("--compare", "mode=agent,other"), ("j",), "expected 'other' among them"),
+        (("--match", "question"), ("j",), "without --compare"),
+        (("--compare", "mode", "--match", "mode"), ("j",), "cannot be paired"),
+        (("--repeats", "0"), ("j",), "--repeats: found 0"),
+        (("--reference", "teacher"), ("j",), "--reference: found 'teacher'"),
+        (("--rubric", "qacc"), ("j",), "no rubric 'qacc'"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_called(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: tuple[str, ...], judges: tuple[str, ...], told: str
+) -> None:
+    config, source, out = scripted(tmp_path, j=[sheet_text(1)]), dialogues(tmp_path), tmp_path / "out"
+    assert score(config, source, out, *more, judges=judges) == 2
+    assert told in capsys.readouterr().err
+    assert not out.exists()
