@@ -101,7 +101,7 @@ def breakdown(battles: Battles, category: str, settings: Settings) -> Breakdown:
     cells = [_level_cells(part, pooled, pooled.fitted) for _, part in parts]
     tau, fits = shrink(cells, pooled.fitted, dispersion)
     levels = [
-        Level(name, part.total, board, _ratings(battles, pooled, found, settings.level))
+        Level(name, part.total, board, _ratings(battles, pooled, found, tau, settings.level))
         for (name, part), board, found in zip(parts, boards, fits, strict=True)
     ]
     return Breakdown(category, tau * SCALE, dispersion, tuple(levels), None)
@@ -146,7 +146,8 @@ def shrink(cells: Sequence[tuple[Design, Floats]], pooled: Fit, dispersion: floa
 
     def cost(log_tau: float) -> float:
         tau = float(np.exp(log_tau))
-        return -sum(
+        # log tau: the boundary-avoiding prior of Chung et al. 2013, as the likelihood alone may well say tau = 0.
+        return -log_tau - sum(
             _evidence(design, counts / dispersion, found, pooled, tau)
             for (design, counts), found in zip(cells, fits(tau), strict=True)
         )
@@ -165,10 +166,14 @@ def _evidence(design: Design, counts: Floats, found: Fit, pooled: Fit, tau: floa
 
 
 def _ratings(
-    battles: Battles, pooled: Estimate, found: Fit, level: float
+    battles: Battles, pooled: Estimate, found: Fit, tau: float, level: float
 ) -> dict[str, tuple[float, float, float]]:
-    """Rating and interval per name; the counts carry the dispersion, so the curvature is the covariance."""
-    half = normal_quantile(level) * np.sqrt(np.maximum(np.diag(found.curvature), 0))
+    """Rating and interval per name: the posterior's variance, and the pooled centre's as far as it is leant on."""
+    lean = found.curvature / tau**2
+    size = len(pooled.members)
+    centre = np.zeros((size, size)) if pooled.covariance is None else pooled.covariance[:size, :size]
+    variance = np.diag(found.curvature) + np.diag(lean @ centre @ lean.T)
+    half = normal_quantile(level) * np.sqrt(np.maximum(variance, 0))
     values = MEAN + SCALE * np.stack([found.theta, found.theta - half, found.theta + half], axis=1)
     rows = values.tolist()
     return {battles.names[int(m)]: (row[0], row[1], row[2]) for m, row in zip(pooled.members, rows, strict=True)}

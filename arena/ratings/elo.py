@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from arena.ratings.battles import Battles
 
-
 _PER_POINT = math.log(10) / 400
 
 
@@ -40,7 +39,9 @@ def online(battles: Battles, *, k: float = 4.0, start: float = 1000.0, points: i
     stops = np.unique(np.linspace(0, total, min(points, total) + 1).round().astype(np.int64))
     ratings: list[float] = [start] * len(battles.names)
     path = np.empty((len(stops), len(ratings)))
-    i, j, outcome = battles.i.tolist(), battles.j.tolist(), (battles.outcome / 2).tolist()
+    i: list[int] = battles.i.tolist()
+    j: list[int] = battles.j.tolist()
+    outcome: list[float] = (battles.outcome / 2).tolist()
     cells: list[int] = rows.cell.tolist()
     before = 0
     for number, stop in enumerate(stops.tolist()):
