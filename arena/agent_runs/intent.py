@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 Origin = Literal["csv", "judge", "heuristic", "missing"]
-ORIGINS: tuple[Origin, ...] = ("csv", "judge", "heuristic", "missing")
+ORIGINS: tuple[Origin, ...] = get_args(Origin)
 
 _SCORE = re.compile(r"[0-5](\.\d+)?")
 _FAILED_STATUS = re.compile(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from posixpath import normpath
-from typing import Literal
+from typing import Literal, get_args
 from urllib.parse import unquote, unquote_plus, urlsplit
 
 Basis = Literal[
@@ -24,16 +24,7 @@ Basis = Literal[
     "raw JSON unreadable",
     "nothing expected",
 ]
-BASES: tuple[Basis, ...] = (
-    "key",
-    "path",
-    "other key on the same path",
-    "wrong key",
-    "wrong path",
-    "no button URL",
-    "raw JSON unreadable",
-    "nothing expected",
-)
+BASES: tuple[Basis, ...] = get_args(Basis)
 Levels = Literal["three-level", "two-level"]
 
 _KEY_NAME = "datakey"
