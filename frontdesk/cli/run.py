@@ -30,6 +30,9 @@ def run(args: argparse.Namespace) -> int:
 
     code = stages.execute(args, config, config.used_endpoints(), stages.all_stages)
     if code in (0, 1):
+        from frontdesk.report.run_report import console_summary
+
         folder = stages.folder_of(args, config)
+        console_summary(folder)
         print(f"report: {folder.file('report.html')}", file=sys.stderr)
     return code

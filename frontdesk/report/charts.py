@@ -1,0 +1,106 @@
+"""Pictures as inline SVG: they take the page's own colours, and every text in them is escaped.
+
+Colours come from classes (``s0`` ... ``s7`` for series), so that light, dark and print need no second picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from arena.ratings.tables import one_line
+
+SERIES = 8
+_ROW, _LABEL, _PLOT, _RIGHT = 34, 190, 430, 70
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """One estimate with its interval; None where it is not known (``remark`` then stands in its place)."""
+
+    label: str
+    value: float | None
+    lower: float | None
+    upper: float | None
+    colour: int
+    shown: str
+    remark: str = ""
+
+
+def dots(rows: Sequence[Dot], title: str, *, reference: float | None = None, percent: bool = False) -> Markup:
+    """Points with intervals on one axis. ``reference`` draws a dashed line (1000, or 50 %)."""
+    low, high = _range(rows, reference)
+    ticks = _ticks(low, high)
+    height = _ROW * len(rows) + 40
+    width = _LABEL + _PLOT + _RIGHT
+    out = [
+        Markup('<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">').format(width, height, title)
+    ]
+    bottom = _ROW * len(rows) + 8
+    for tick in ticks:
+        x = _x(tick, low, high)
+        text = f"{100 * tick:.0f}%" if percent else f"{tick:.0f}"
+        out.append(Markup('<line class="grid" x1="{0}" x2="{0}" y1="4" y2="{1}"/>').format(x, bottom))
+        out.append(Markup('<text class="tick" x="{}" y="{}">{}</text>').format(x, bottom + 18, text))
+    if reference is not None and low <= reference <= high:
+        x = _x(reference, low, high)
+        out.append(Markup('<line class="reference" x1="{0}" x2="{0}" y1="4" y2="{1}"/>').format(x, bottom))
+    for at, row in enumerate(rows):
+        out.append(_dot(row, 8 + _ROW * at + _ROW // 2, low, high))
+    return Markup("").join([*out, Markup("</svg>")])
+
+
+def _dot(row: Dot, y: int, low: float, high: float) -> Markup:
+    label = Markup('<text class="label" x="{}" y="{}">{}</text>').format(_LABEL - 14, y + 5, short(row.label))
+    if row.value is None:
+        return label + Markup('<text class="remark" x="{}" y="{}">{}</text>').format(
+            _LABEL + 6, y + 5, short(row.remark, 60)
+        )
+    parts = [label]
+    if row.lower is not None or row.upper is not None:
+        left = _x(low if row.lower is None else row.lower, low, high)
+        right = _x(high if row.upper is None else row.upper, low, high)
+        parts.append(
+            Markup('<line class="span s{0}" x1="{1}" x2="{2}" y1="{3}" y2="{3}"/>').format(
+                row.colour % SERIES, left, right, y
+            )
+        )
+    middle = _x(row.value, low, high)
+    parts.append(Markup('<circle class="dot s{}" cx="{}" cy="{}" r="6"/>').format(row.colour % SERIES, middle, y))
+    parts.append(
+        Markup('<text class="value" x="{}" y="{}">{}</text>').format(_LABEL + _PLOT + 12, y + 5, row.shown)
+    )
+    return Markup("").join(parts)
+
+
+def short(text: str, limit: int = 24) -> str:
+    """One line of a text, cut where it would leave the picture (the table has it whole)."""
+    line = one_line(text)
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def _range(rows: Sequence[Dot], reference: float | None) -> tuple[float, float]:
+    known = [v for row in rows for v in (row.value, row.lower, row.upper) if v is not None]
+    known += [reference] if reference is not None else []
+    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    margin = max((high - low) * 0.06, 1e-3 if high <= 1 else 5.0)
+    return low - margin, high + margin
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """About five round numbers inside the range."""
+    raw = (high - low) / 5
+    power = 10.0 ** _floor_log10(raw)
+    step = next(power * m for m in (1, 2, 5, 10) if power * m >= raw)
+    first = int(low // step) + 1
+    return [round(step * k, 9) for k in range(first, first + 12) if step * k < high]
+
+
+def _floor_log10(value: float) -> int:
+    return int(f"{value:e}".partition("e")[2])
+
+
+def _x(value: float, low: float, high: float) -> str:
+    return f"{_LABEL + _PLOT * (value - low) / (high - low):.1f}"

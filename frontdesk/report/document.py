@@ -1,0 +1,127 @@
+"""A report as blocks, made once and shown three ways: Markdown, HTML and the console.
+
+Every text in a block is data: each of the three writers shows it literally.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from markupsafe import Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: ``share`` (0..1) draws a bar of series ``colour`` behind it, ``heat`` (0..1) shades it."""
+
+    text: str
+    share: float | None = None
+    colour: int | None = None
+    heat: float | None = None
+    soft: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A heading; numbers stand to the right. ``colour`` marks a column that belongs to a series."""
+
+    title: str
+    number: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under headings. ``caption`` says what the numbers are and of how many."""
+
+    columns: tuple[Column, ...]
+    rows: list[tuple[Cell, ...]]
+    caption: str = ""
+    row_heads: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A paragraph. ``kind``: plain, soft (how it was computed), warn, lead."""
+
+    text: str
+    kind: str = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One whole split in parts: (label, count, colour); colours are series numbers, -1 tie, -2 invalid."""
+
+    title: str
+    parts: list[tuple[str, int, int]]
+
+    @property
+    def total(self) -> int:
+        return sum(count for _, count, _ in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture for the HTML page; ``title`` says in words what it shows. The table beside it has the numbers."""
+
+    svg: Markup
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """Something somebody said, whole."""
+
+    who: str
+    text: str
+    colour: int | None = None
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One match: where it comes from, the end of its history, both replies side by side, and the votes."""
+
+    title: str
+    about: str
+    earlier: list[Speech]
+    latest: list[Speech]
+    replies: list[Speech]
+    votes: Table
+    reasons: list[Speech]
+    earlier_label: str
+    reasons_label: str
+
+
+Block = Text | Table | Bar | Chart | Example
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what stands under it. ``key`` is the anchor."""
+
+    key: str
+    title: str
+    blocks: list[Block] = field(default_factory=list[Block])
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The whole report. ``demonstration`` is its very first line, where there is one; then the ``banner``."""
+
+    title: str
+    language: str
+    demonstration: str | None
+    banner: list[str]
+    sections: list[Section]
+    contents_label: str
+    skip_label: str
+
+
+def cells(*values: str | Cell) -> tuple[Cell, ...]:
+    """A row out of plain texts and cells."""
+    return tuple(value if isinstance(value, Cell) else Cell(value) for value in values)
+
+
+def columns(first: str, *rest: str) -> tuple[Column, ...]:
+    """Headings: the first of words, the rest of numbers."""
+    return (Column(first, number=False), *(Column(title) for title in rest))

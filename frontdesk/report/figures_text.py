@@ -1,0 +1,48 @@
+"""Numbers as text: the same everywhere in a report."""
+
+from __future__ import annotations
+
+from arena.ratings.tables import percent
+from frontdesk.report.shares import Share
+
+__all__ = ["count", "dollars", "level_text", "p_text", "percent", "plain", "span", "with_span"]
+
+
+def span(lower: float | None, upper: float | None) -> str:
+    """An interval of shares, in whole per cent."""
+    return "–" if lower is None or upper is None else f"{100 * lower:.0f}–{100 * upper:.0f}%"
+
+
+def with_span(share: Share, *, n: bool = True) -> str:
+    """A share, its interval and, with ``n``, what it is of: ``61.5% [54–68%], n 200``."""
+    if share.value is None:
+        return "–"
+    limits = f" [{span(share.lower, share.upper)}]" if share.lower is not None else ""
+    return f"{percent(share.value)}{limits}{f', n {share.of}' if n else ''}"
+
+
+def plain(value: float | None, digits: int = 0) -> str:
+    """A number with that many decimals, or a dash."""
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def count(value: float) -> str:
+    """A whole number with thousands marked; halves keep their half."""
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,g}"
+
+
+def p_text(value: float | None) -> str:
+    """``p = 0.012`` or ``p < 0.0001``."""
+    if value is None:
+        return "p –"
+    return "p < 0.0001" if value < 0.0001 else f"p = {value:.4f}" if value < 0.01 else f"p = {value:.3f}"
+
+
+def dollars(value: float | None, unknown: str) -> str:
+    """US dollars; an unknown price is said to be unknown."""
+    return unknown if value is None else f"{value:.4f}" if value < 100 else f"{value:,.2f}"
+
+
+def level_text(level: float) -> str:
+    """``95%``."""
+    return f"{100 * level:g}%"

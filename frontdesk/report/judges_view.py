@@ -1,0 +1,142 @@
+"""How the judges behaved: position effect, agreement with themselves over rounds, and with each other."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from arena.agreement.kappa import cohen_kappa
+from arena.agreement.result import Statistic
+from frontdesk.report.shares import Share, share_of
+from runstore.records import Judgment
+
+MatchKey = tuple[str, str, str, str]
+_TIE = "\0"
+"""No endpoint has this name."""
+
+
+@dataclass(frozen=True)
+class PositionRow:
+    """One judge: how often the reply shown first won, among the rounds that somebody won."""
+
+    judge: str
+    first: int
+    second: int
+    ties: int
+    unreadable: int
+    share: Share
+
+
+@dataclass(frozen=True)
+class ConsistencyRow:
+    """One judge over the rounds of one match. ``same``: all readable rounds alike, among matches with two or more.
+
+    ``pairs``: two rounds of one match alike, over all such pairs of rounds.
+    """
+
+    judge: str
+    rounds: int
+    unreadable: int
+    same: Share
+    pairs_alike: int
+    pairs: int
+
+
+@dataclass(frozen=True)
+class JudgePair:
+    """Two judges' own majorities per match: how often they are alike, and Cohen's kappa."""
+
+    a: str
+    b: str
+    alike: Share
+    kappa: Statistic
+
+
+def match_of(judgment: Judgment) -> MatchKey:
+    one, other = sorted((judgment.slot_a, judgment.slot_b))
+    return judgment.subset, one, other, judgment.criterion
+
+
+def position(judgments: Sequence[Judgment], judges: Sequence[str], level: float) -> list[PositionRow]:
+    """The share of first-slot wins per judge; 50 % is no preference for a place."""
+    rows: list[PositionRow] = []
+    for judge in judges:
+        own = [judgment for judgment in judgments if judgment.judge == judge]
+        won = [judgment for judgment in own if judgment.winner is not None]
+        first = [float(judgment.winner == judgment.slot_a) for judgment in won]
+        states = Counter(judgment.outcome for judgment in own)
+        share = share_of(first, [judgment.dialogue for judgment in won], level)
+        rows.append(
+            PositionRow(
+                judge, int(sum(first)), len(won) - int(sum(first)), states["tie"], states["unreadable"], share
+            )
+        )
+    return rows
+
+
+def consistency(judgments: Sequence[Judgment], judges: Sequence[str], level: float) -> list[ConsistencyRow]:
+    """Whether a judge that sees the same match again says the same."""
+    rows: list[ConsistencyRow] = []
+    for judge in judges:
+        own = [judgment for judgment in judgments if judgment.judge == judge]
+        said: defaultdict[MatchKey, list[str]] = defaultdict(list)
+        dialogue: dict[MatchKey, str] = {}
+        for judgment in own:
+            if judgment.outcome != "unreadable":
+                said[match_of(judgment)].append(_word(judgment))
+                dialogue[match_of(judgment)] = judgment.dialogue
+        several = {key: words for key, words in said.items() if len(words) > 1}
+        alike = sum(n * (n - 1) // 2 for words in several.values() for n in Counter(words).values())
+        pairs = sum(len(words) * (len(words) - 1) // 2 for words in several.values())
+        same = share_of(
+            [float(len(set(words)) == 1) for words in several.values()], [dialogue[key] for key in several], level
+        )
+        unreadable = sum(judgment.outcome == "unreadable" for judgment in own)
+        rows.append(ConsistencyRow(judge, len(own), unreadable, same, alike, pairs))
+    return rows
+
+
+def between_judges(judgments: Sequence[Judgment], judges: Sequence[str], level: float) -> list[JudgePair]:
+    """Every pair of judges, over the matches on which both have a majority of their own readable rounds."""
+    votes: defaultdict[str, defaultdict[MatchKey, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    dialogue: dict[MatchKey, str] = {}
+    for judgment in judgments:
+        if judgment.outcome != "unreadable":
+            votes[judgment.judge][match_of(judgment)][_word(judgment)] += 1
+            dialogue[match_of(judgment)] = judgment.dialogue
+    own = {judge: {key: _majority(counts) for key, counts in votes[judge].items()} for judge in judges}
+    keys = sorted(dialogue)
+    return [_pair(a, b, own[a], own[b], keys, dialogue, level) for a, b in combinations(judges, 2)]
+
+
+def _pair(
+    a: str,
+    b: str,
+    of_a: dict[MatchKey, str | None],
+    of_b: dict[MatchKey, str | None],
+    keys: Sequence[MatchKey],
+    dialogue: dict[MatchKey, str],
+    level: float,
+) -> JudgePair:
+    coded = np.array([[_code(key, of_a.get(key)), _code(key, of_b.get(key))] for key in keys]).reshape(-1, 2)
+    both = [key for key in keys if of_a.get(key) is not None and of_b.get(key) is not None]
+    alike = share_of([float(of_a[key] == of_b[key]) for key in both], [dialogue[key] for key in both], level)
+    return JudgePair(a, b, alike, cohen_kappa(coded[:, 0], coded[:, 1], level=level))
+
+
+def _word(judgment: Judgment) -> str:
+    return _TIE if judgment.winner is None else judgment.winner
+
+
+def _majority(counts: Counter[str]) -> str | None:
+    (word, most), *_ = counts.most_common(1)
+    return word if 2 * most > counts.total() else None
+
+
+def _code(key: MatchKey, word: str | None) -> float:
+    """0 the first name won, 1 a tie, 2 the second name won, NaN nothing: categories, not sizes."""
+    return float("nan") if word is None else 1.0 if word == _TIE else 0.0 if word == key[1] else 2.0

@@ -1,0 +1,136 @@
+"""All that a run's report is made of, read once from its folder. Nothing here depends on the clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from arena.matches import all_pairs, chosen_pairs
+from frontdesk.config import Config
+from frontdesk.report.spending import NOTHING, Spending, spending_of
+from frontdesk.runfolder import RunFolder
+from runstore.problems import InputProblem
+from runstore.publish import read_json
+from runstore.records import Dialogue, Failure, Judgment, Reply, Subset, Verdict
+
+JsonObject = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """One stage: how many of the things asked for are there and usable."""
+
+    what: str
+    done: int
+    of: int
+
+
+@dataclass(frozen=True)
+class RunData:
+    """A judged and rated run. ``dialogues`` is None where the subsets came from elsewhere."""
+
+    config: Config
+    manifest: JsonObject
+    board: JsonObject
+    dialogues: list[Dialogue] | None
+    subsets: list[Subset]
+    replies: list[Reply]
+    judgments: list[Judgment]
+    verdicts: list[Verdict]
+    failures: list[Failure]
+    spending: Spending
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The endpoints compared, best first."""
+        return [model["name"] for model in self.board["models"]]
+
+    @cached_property
+    def judges(self) -> list[str]:
+        return sorted({judgment.judge for judgment in self.judgments})
+
+    @cached_property
+    def criteria(self) -> list[str]:
+        return list(dict.fromkeys(verdict.criterion for verdict in self.verdicts))
+
+    @cached_property
+    def subset(self) -> dict[str, Subset]:
+        return {subset.id: subset for subset in self.subsets}
+
+    @cached_property
+    def valid(self) -> list[Verdict]:
+        """The verdicts that take part in ratings."""
+        return [verdict for verdict in self.verdicts if verdict.outcome != "invalid"]
+
+    @property
+    def level(self) -> float:
+        return self.config.rate.level
+
+    @cached_property
+    def small_judges(self) -> list[str]:
+        """Judges that are the embedded model: their verdicts demonstrate, they don't prove."""
+        kinds = self.config.endpoints
+        return [name for name in self.judges if kinds.get(name, {}).get("kind") == "local"]
+
+    @cached_property
+    def unreadable(self) -> int:
+        return sum(judgment.outcome == "unreadable" for judgment in self.judgments)
+
+    @cached_property
+    def coverage(self) -> list[Coverage]:
+        """Done and usable, of asked for, stage by stage."""
+        rows: list[Coverage] = []
+        config = self.config
+        if self.dialogues is not None:
+            whole = sum(dialogue.complete for dialogue in self.dialogues)
+            planned = config.simulate.dialogues if config.simulate is not None else len(self.dialogues)
+            rows.append(Coverage("dialogues", whole, planned))
+            rows.append(Coverage("subsets", len(self.subsets), config.cut.subsets))
+        endpoints = config.collect.endpoints if config.collect is not None else self._replying()
+        rows.append(Coverage("replies", len(self.replies), len(self.subsets) * len(endpoints)))
+        matches = len(self.subsets) * len(self._pairs(endpoints)) * max(1, len(self.criteria))
+        judge = config.judge
+        asked = matches * judge.rounds * len(judge.endpoints) if judge is not None else len(self.judgments)
+        if judge is not None and judge.rounds_mode == "decisive":
+            asked = len(self.judgments) + sum(failure.stage == "judge" for failure in self.failures)
+        rows.append(Coverage("rounds", len(self.judgments) - self.unreadable, asked))
+        rows.append(Coverage("verdicts", len(self.valid), matches))
+        return rows
+
+    @cached_property
+    def incomplete(self) -> bool:
+        return bool(self.failures) or any(row.done < row.of for row in self.coverage)
+
+    def _replying(self) -> tuple[str, ...]:
+        return tuple(sorted({reply.endpoint for reply in self.replies}))
+
+    def _pairs(self, endpoints: tuple[str, ...]) -> list[tuple[str, str]]:
+        chosen = self.config.judge.pairs if self.config.judge is not None else None
+        return all_pairs(endpoints) if chosen is None else chosen_pairs(endpoints, chosen)
+
+
+def load(folder: RunFolder, *, journal: bool = True) -> RunData:
+    """Read a run folder, with or without counting its journal.
+
+    Raises InputProblem where it has not been judged and rated yet.
+    """
+    config = folder.config()
+    for name in ("subsets.jsonl", "replies.jsonl", "judgments.jsonl", "verdicts.jsonl", "leaderboard.json"):
+        if not folder.file(name).is_file():
+            raise InputProblem(
+                folder.path, f"a finished run (with {name}): tutor-arena run makes it", found="none"
+            )
+    manifest = folder.file("manifest.json")
+    return RunData(
+        config=config,
+        manifest=read_json(manifest) if manifest.is_file() else {},
+        board=read_json(folder.file("leaderboard.json")),
+        dialogues=folder.dialogues() if folder.file("dialogues.jsonl").is_file() else None,
+        subsets=folder.subsets(),
+        replies=folder.replies(),
+        judgments=folder.judgments(),
+        verdicts=folder.verdicts(),
+        failures=folder.failures(),
+        spending=spending_of(folder.journal) if journal else NOTHING,
+    )

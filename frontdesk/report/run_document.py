@@ -1,0 +1,60 @@
+"""A run's data and a language -> the whole report as blocks."""
+
+from __future__ import annotations
+
+from frontdesk.report.document import Document
+from frontdesk.report.run_data import RunData
+from frontdesk.report.run_sections import breakdowns, leaderboard, matrix, reliability, result
+from frontdesk.report.run_sections_judges import examples, judging
+from frontdesk.report.run_sections_made import cost, dialogues, missing, provenance
+from frontdesk.report.run_words import Words
+from runstore.records import Language
+
+
+def document(data: RunData, language: Language) -> Document:
+    """Every section in the order of questions: who won, how sure, why, and how it was made."""
+    say = Words(language)
+    sections = [
+        result(data, say),
+        reliability(data, say),
+        leaderboard(data, say),
+        matrix(data, say),
+        judging(data, say),
+        breakdowns(data, say),
+        examples(data, say),
+        dialogues(data, say),
+        missing(data, say),
+        cost(data, say),
+        provenance(data, say),
+    ]
+    return Document(
+        title=say("title", name=data.config.run.name),
+        language=language,
+        demonstration=say("demonstration", judges=", ".join(data.small_judges)) if data.small_judges else None,
+        banner=banner(data, say),
+        sections=[section for section in sections if section is not None],
+        contents_label=say("contents"),
+        skip_label=say("skip"),
+    )
+
+
+def banner(data: RunData, say: Words) -> list[str]:
+    """What is missing, in one line that opens the report; nothing where the run is whole."""
+    if not data.incomplete:
+        return []
+    parts: list[str] = []
+    for row in data.coverage:
+        lost = row.of - row.done
+        if row.what == "rounds" and data.unreadable:
+            parts.append(say("unreadable_rounds", n=data.unreadable, of=row.of))
+            lost -= data.unreadable
+        if row.what == "verdicts":
+            invalid = len(data.verdicts) - len(data.valid)
+            if invalid:
+                parts.append(say("invalid_verdicts", n=invalid, of=row.of))
+            lost -= invalid
+        if lost > 0:
+            parts.append(say(f"missing_{row.what}", n=lost, of=row.of))
+    if not parts:
+        parts.append(say("recorded_failures", n=len(data.failures)))
+    return [say("incomplete", what="; ".join(parts)), say("banner_kept")]

@@ -1,0 +1,314 @@
+"""The outcome sections of a run's report: result, reliability, leaderboard, pairs, breakdowns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+from frontdesk.report import outcomes
+from frontdesk.report.charts import Dot, dots
+from frontdesk.report.document import Bar, Block, Cell, Chart, Section, Table, Text, cells, columns
+from frontdesk.report.figures_text import count, level_text, p_text, percent, plain, span, with_span
+from frontdesk.report.run_data import RunData
+from frontdesk.report.run_words import Words
+from frontdesk.report.shares import Share
+
+JsonObject = dict[str, Any]
+TIE, INVALID = -1, -2
+_MOST_IN_MATRIX = 30
+
+
+def colour_of(data: RunData, name: str) -> int:
+    """The series of an endpoint: by name, so that it keeps its colour when ranks change."""
+    return sorted(data.names).index(name)
+
+
+def result(data: RunData, say: Words) -> Section:
+    """Wins and shares per endpoint and ties: one table for two endpoints, one a pair for more."""
+    blocks: list[Block] = [Text(headline(data, say), "lead")]
+    if (verdict := _apart(data, say)) is not None:
+        blocks.append(Text(verdict))
+    pairs = list(combinations(data.names, 2)) if len(data.names) > 1 else []
+    if len(pairs) == 1:
+        blocks += _two(data, say, pairs[0])
+    else:
+        blocks += [_many(data, say)]
+    blocks.append(Text(say("share_method", level=level_text(data.level)), "soft"))
+    return Section("result", say("result"), blocks)
+
+
+def headline(data: RunData, say: Words) -> str:
+    """The result in one sentence."""
+    names = data.names
+    if len(names) == 2:
+        found = outcomes.pair_result(data.verdicts, (names[0], names[1]), data.level)
+        return say(
+            "headline_two",
+            a=names[0],
+            b=names[1],
+            of=found.a.of,
+            wins_a=count(found.a.hits),
+            wins_b=count(found.b.hits),
+            ties=count(found.ties.hits),
+            share_a=percent(found.a.value),
+            share_b=percent(found.b.value),
+            share_t=percent(found.ties.value),
+        )
+    if not names:
+        return say("none")
+    first = outcomes.standing(data.verdicts, names[0], data.level)
+    return say(
+        "headline_many",
+        name=names[0],
+        n=len(names),
+        wins=count(first.wins.hits),
+        of=first.wins.of,
+        share=percent(first.wins.value),
+    )
+
+
+def _apart(data: RunData, say: Words) -> str | None:
+    """Whether the first two are told apart, from the interval of their gap and the pair's test."""
+    if len(data.names) < 2:
+        return None
+    pair = next((p for p in data.board["pairs"] if {p["a"], p["b"]} == set(data.names[:2])), None)
+    if pair is None or pair["gap"] is None or pair["gap_lower"] is None or pair["gap_upper"] is None:
+        return None
+    limits = [pair["gap"], pair["gap_lower"], pair["gap_upper"]]
+    better, worse = pair["a"], pair["b"]
+    if pair["gap"] < 0:
+        better, worse = worse, better
+        limits = [-limits[0], -limits[2], -limits[1]]
+    gap, lower, upper = (plain(value) for value in limits)
+    key = "apart" if limits[1] > 0 else "not_apart"
+    interval = say("interval", level=level_text(data.level))
+    text = say(key, better=better, worse=worse, gap=gap, interval=interval, lower=lower, upper=upper)
+    if len(data.names) == 2:
+        test = data.board["counts"]["pair_test"]
+        text += " " + say("test_p", test=str(test)[:1].upper() + str(test)[1:], p=p_text(pair["p_value"]))
+    return text
+
+
+def _two(data: RunData, say: Words, names: tuple[str, str]) -> list[Block]:
+    found = outcomes.pair_result(data.verdicts, names, data.level)
+    colours = [colour_of(data, name) for name in names]
+    rows = [
+        _share_row(name, share, colour)
+        for name, share, colour in zip(
+            (*names, say("tie")), (found.a, found.b, found.ties), (*colours, TIE), strict=True
+        )
+    ]
+    parts = [
+        (names[0], int(found.a.hits), colours[0]),
+        (say("tie"), int(found.ties.hits), TIE),
+        (names[1], int(found.b.hits), colours[1]),
+    ]
+    caption = _of_what(found.a.of, found.invalid, say)
+    head = ("wins", "share")
+    titles = [say(key) for key in head] + [say("interval", level=level_text(data.level))]
+    return [Bar(say("result"), parts), Table(columns(say("endpoint"), *titles), rows, caption)]
+
+
+def _share_row(label: str, share: Share, colour: int) -> tuple[Cell, ...]:
+    return (
+        Cell(label, colour=colour),
+        Cell(count(share.hits)),
+        Cell(percent(share.value), share=share.value, colour=colour),
+        Cell(span(share.lower, share.upper)),
+    )
+
+
+def _many(data: RunData, say: Words) -> Table:
+    rows = [outcomes.standing(data.verdicts, name, data.level) for name in data.names]
+    titles = ["wins", "losses", "ties", "matches", "share"]
+    head = columns(say("endpoint"), *map(say, titles), say("interval", level=level_text(data.level)))
+    invalid = len(data.verdicts) - len(data.valid)
+    body = [
+        (
+            Cell(row.name, colour=colour_of(data, row.name)),
+            *cells(count(row.wins.hits), str(row.losses), str(row.ties), str(row.wins.of)),
+            Cell(percent(row.wins.value), share=row.wins.value, colour=colour_of(data, row.name)),
+            Cell(span(row.wins.lower, row.wins.upper)),
+        )
+        for row in rows
+    ]
+    return Table(head, body, _of_what(len(data.valid), invalid, say))
+
+
+def _of_what(valid: int, invalid: int, say: Words) -> str:
+    key = "result_caption" if invalid else "result_caption_whole"
+    return say(key, of=valid, invalid=invalid, all=valid + invalid)
+
+
+def reliability(data: RunData, say: Words) -> Section:
+    """How much the rounds of each match agreed."""
+    found = outcomes.reliability(data.verdicts, data.level)
+    shown = {kind: share for kind, share in found.items() if kind != "invalid" or share.hits}
+    rows = [
+        (
+            Cell(say(kind)),
+            Cell(count(share.hits)),
+            Cell(percent(share.value), share=share.value, colour=INVALID if kind == "invalid" else TIE),
+            Cell(span(share.lower, share.upper)),
+        )
+        for kind, share in shown.items()
+    ]
+    judge = data.config.judge
+    rounds = judge.rounds if judge is not None else 0
+    judges = len(judge.endpoints) if judge is not None else len(data.judges)
+    key = "reliability_caption_one" if judges == 1 else "reliability_caption"
+    caption = say(key, of=len(data.verdicts), asked=rounds * judges, rounds=rounds, judges=judges)
+    titles = [say("count"), say("share"), say("interval", level=level_text(data.level))]
+    blocks: list[Block] = [Table(columns(say("reliability"), *titles), rows, caption)]
+    if judge is not None and judge.rounds_mode == "decisive":
+        blocks.append(Text(say("decisive"), "soft"))
+    return Section("reliability", say("reliability"), blocks)
+
+
+def leaderboard(data: RunData, say: Words) -> Section:
+    """Ratings with intervals as a picture and a table, what they rest on, and what is wrong with them."""
+    board = data.board
+    level = level_text(data.level)
+    reference = 1000.0 if data.config.rate.anchor == {} else None
+    dot_rows = [
+        Dot(
+            model["name"],
+            model["rating"],
+            model["lower"],
+            model["upper"],
+            colour_of(data, model["name"]),
+            plain(model["rating"]),
+            model["reason"] or "",
+        )
+        for model in board["models"]
+    ]
+    title = say("rating_chart", level=level)
+    blocks: list[Block] = [Chart(dots(dot_rows, title, reference=reference), title)]
+    blocks.append(
+        Table(_leaderboard_head(say, level), [_leaderboard_row(data, model) for model in board["models"]])
+    )
+    blocks += [Text(f"{model['name']}: {model['reason']}", "soft") for model in board["models"] if model["reason"]]
+    blocks += [Text(note, "warn") for note in board["notes"]]
+    if not board["converged"] and data.valid:
+        blocks.append(Text(say("not_converged"), "warn"))
+    blocks.append(Text(_method(board, say), "soft"))
+    return Section("leaderboard", say("leaderboard"), blocks)
+
+
+def _leaderboard_head(say: Words, level: str) -> tuple[Any, ...]:
+    keys = ("rating", "interval", "rank", "places", "wins", "losses", "ties", "matches", "win_rate")
+    return columns(say("endpoint"), *(say(key, level=level) if key == "interval" else say(key) for key in keys))
+
+
+def _leaderboard_row(data: RunData, model: JsonObject) -> tuple[Cell, ...]:
+    low, high = model["rank_range"] or (None, None)
+    places = "–" if low is None else str(low) if low == high else f"{low}–{high}"
+    limits = "–"
+    if model["lower"] is not None or model["upper"] is not None:
+        limits = "–".join("…" if model[key] is None else plain(model[key]) for key in ("lower", "upper"))
+    return (
+        Cell(model["name"], colour=colour_of(data, model["name"])),
+        *cells(plain(model["rating"]), limits, "–" if model["rank"] is None else str(model["rank"]), places),
+        *(Cell(count(model[key])) for key in ("wins", "losses", "ties", "matches")),
+        Cell(percent(model["win_rate"])),
+    )
+
+
+def _method(board: JsonObject, say: Words) -> str:
+    how = board["intervals"]
+    unit = how["cluster"] or "match"
+    intervals = say(
+        f"intervals_{how['method']}",
+        level=level_text(how["level"] or 0),
+        unit=unit,
+        resamples=how["resamples"],
+        seed=how["seed"],
+    )
+    scale = board["scale"]
+    return say(
+        "method", method=board["method"], intervals=intervals, scale=scale["name"], mean=plain(scale["mean"])
+    )
+
+
+def matrix(data: RunData, say: Words) -> Section | None:
+    """Every pair's counts, tests and gap; and, for more than two endpoints, the matrix of win rates."""
+    pairs = data.board["pairs"]
+    if not pairs:
+        return None
+    level = level_text(data.level)
+    head = columns(
+        say("pair"),
+        *(say(key) for key in ("wins", "losses", "ties", "invalid", "win_rate", "gap")),
+        say("interval", level=level),
+        *(say(key) for key in ("better", "p_value", "p_holm")),
+    )
+    rows = [_pair_row(pair) for pair in pairs]
+    caption = say("pairs_caption", test=data.board["counts"]["pair_test"], n=len(pairs))
+    blocks: list[Block] = []
+    if 2 < len(data.names) <= _MOST_IN_MATRIX:
+        blocks.append(_matrix(data, say))
+    return Section("matrix", say("matrix"), [*blocks, Table(head, rows, caption)])
+
+
+def _pair_row(pair: JsonObject) -> tuple[Cell, ...]:
+    limits = "–"
+    if pair["gap_lower"] is not None and pair["gap_upper"] is not None:
+        limits = f"[{pair['gap_lower']:+.0f}, {pair['gap_upper']:+.0f}]"
+    return cells(
+        f"{pair['a']} : {pair['b']}",
+        *(count(pair[key]) for key in ("wins_a", "wins_b", "ties", "invalid")),
+        percent(pair["win_rate_a"]),
+        "–" if pair["gap"] is None else f"{pair['gap']:+.0f}",
+        limits,
+        percent(pair["better_a"]),
+        *(p_text(pair[key]).removeprefix("p ").removeprefix("= ") for key in ("p_value", "p_holm")),
+    )
+
+
+def _matrix(data: RunData, say: Words) -> Table:
+    rates: dict[tuple[str, str], Share] = {}
+    for a, b in combinations(data.names, 2):
+        own = [verdict for verdict in data.verdicts if set(verdict.endpoints) == {a, b}]
+        rates[a, b] = outcomes.win_rate(own, a, data.level)
+        rates[b, a] = outcomes.win_rate(own, b, data.level)
+    rows = [
+        (Cell(row, colour=colour_of(data, row)), *(_rate(rates.get((row, name))) for name in data.names))
+        for row in data.names
+    ]
+    return Table(columns(say("row_beats"), *data.names), rows, say("matrix_caption"))
+
+
+def _rate(share: Share | None) -> Cell:
+    if share is None or share.value is None:
+        return Cell("" if share is None else "–")
+    return Cell(percent(share.value), heat=share.value, soft=f"({share.of})")
+
+
+def breakdowns(data: RunData, say: Words) -> Section:
+    """Win rates by subject, persona factor, depth and criterion."""
+    blocks: list[Block] = [Text(say("breakdown_caption", level=level_text(data.level)), "soft")]
+    for category, level_of in outcomes.categories(data.subset, data.criteria).items():
+        levels = outcomes.breakdown(data.verdicts, data.names, level_of, data.level)
+        if levels:
+            blocks.append(_breakdown_table(data, say, category, levels))
+    return Section("breakdowns", say("breakdowns"), blocks)
+
+
+def _breakdown_table(data: RunData, say: Words, category: str, levels: Sequence[outcomes.Level]) -> Table:
+    if category.startswith("persona."):
+        title = say("by_persona", factor=category.partition(".")[2])
+    else:
+        title = say(f"by_{category}")
+    rows = [
+        (
+            Cell(level.name),
+            Cell(str(level.matches - level.invalid)),
+            *(
+                Cell(with_span(rate, n=len(data.names) > 2), share=rate.value, colour=colour_of(data, name))
+                for name, rate in level.rates.items()
+            ),
+        )
+        for level in levels
+    ]
+    return Table(columns(say("level"), say("matches"), *data.names), rows, title)

@@ -1,0 +1,201 @@
+"""The sections on judges and the example matches."""
+
+from __future__ import annotations
+
+from frontdesk.report import judges_view
+from frontdesk.report.charts import Dot, dots
+from frontdesk.report.document import (
+    Block,
+    Cell,
+    Chart,
+    Column,
+    Example,
+    Section,
+    Speech,
+    Table,
+    Text,
+    cells,
+    columns,
+)
+from frontdesk.report.figures_text import count, level_text, percent, plain, span
+from frontdesk.report.run_data import RunData
+from frontdesk.report.run_sections import colour_of
+from frontdesk.report.run_words import Words
+from runstore.ids import draw
+from runstore.records import Judgment, Subset, Utterance, Verdict
+
+_LATEST = 3
+_EXAMPLES = {"unanimous": 2, "majority": 1, "split": 1, "invalid": 1}
+
+
+def judging(data: RunData, say: Words) -> Section:
+    """Position effect, agreement with themselves and with each other, per judge."""
+    blocks = [*_position(data, say), *_consistency(data, say), *_between(data, say)]
+    return Section("judging", say("judging"), blocks)
+
+
+def _position(data: RunData, say: Words) -> list[Block]:
+    level = level_text(data.level)
+    interval = say("interval", level=level)
+    rows = judges_view.position(data.judgments, data.judges, data.level)
+    keys = ("shown_first", "shown_second", "ties", "unreadable", "first_share")
+    table = Table(
+        columns(say("judge"), *map(say, keys), interval),
+        [
+            cells(
+                row.judge,
+                *map(str, (row.first, row.second, row.ties, row.unreadable)),
+                percent(row.share.value),
+                span(row.share.lower, row.share.upper),
+            )
+            for row in rows
+        ],
+        f"{say('position')}. {say('position_caption')}",
+    )
+    effect = data.board["position"]
+    if effect["log_odds"] is None:
+        sentence = say("position_unknown", reason=effect["reason"])
+    else:
+        limits = {key: "–" if effect[key] is None else f"{effect[key]:+.2f}" for key in ("lower", "upper")}
+        sentence = say("position_effect", log_odds=f"{effect['log_odds']:+.2f}", interval=interval, **limits)
+    title = say("position_chart")
+    chart = dots(
+        [
+            Dot(row.judge, row.share.value, row.share.lower, row.share.upper, 0, percent(row.share.value), "–")
+            for row in rows
+        ],
+        title,
+        reference=0.5,
+        percent=True,
+    )
+    return [Chart(chart, title), table, Text(sentence)]
+
+
+def _consistency(data: RunData, say: Words) -> list[Block]:
+    rows = judges_view.consistency(data.judgments, data.judges, data.level)
+    interval = say("interval", level=level_text(data.level))
+    keys = ("rounds", "unreadable", "all_alike", "share")
+    table = Table(
+        columns(say("judge"), *map(say, keys), interval, say("pairs_alike")),
+        [
+            cells(
+                row.judge,
+                str(row.rounds),
+                str(row.unreadable),
+                say("n_of", n=count(row.same.hits), of=row.same.of),
+                percent(row.same.value),
+                span(row.same.lower, row.same.upper),
+                say("n_of", n=row.pairs_alike, of=row.pairs),
+            )
+            for row in rows
+        ],
+        f"{say('consistency')}. {say('consistency_caption')}",
+    )
+    return [table]
+
+
+def _between(data: RunData, say: Words) -> list[Block]:
+    if len(data.judges) < 2:
+        return [Text(say("one_judge"), "soft")]
+    rows = judges_view.between_judges(data.judgments, data.judges, data.level)
+    interval = say("interval", level=level_text(data.level))
+    body: list[tuple[Cell, ...]] = []
+    for row in rows:
+        kappa = row.kappa
+        limits = "–" if kappa.interval is None else "[{:+.2f}, {:+.2f}]".format(*kappa.interval)
+        body.append(
+            cells(
+                f"{row.a} : {row.b}",
+                say("n_of", n=count(row.alike.hits), of=row.alike.of),
+                percent(row.alike.value),
+                span(row.alike.lower, row.alike.upper),
+                kappa.reason or "" if kappa.value is None else plain(kappa.value, 2),
+                limits,
+            )
+        )
+    head = columns(say("pair"), say("alike"), say("share"), interval, say("kappa"), interval)
+    return [Table(head, body, f"{say('between')}. {say('between_caption', kappa=rows[0].kappa.name)}")]
+
+
+def examples(data: RunData, say: Words) -> Section | None:
+    """A few matches whole: what was said, both replies, and every vote."""
+    chosen = choose(data.verdicts, data.config.run.seed)
+    if not chosen:
+        return None
+    blocks: list[Block] = [Text(say("examples_about"), "soft")]
+    return Section("examples", say("examples"), [*blocks, *(_example(data, say, verdict) for verdict in chosen)])
+
+
+def choose(verdicts: list[Verdict], seed: int) -> list[Verdict]:
+    """Up to two unanimous matches and one each of majority, split and invalid, drawn by identity."""
+    keyed = sorted(verdicts, key=lambda v: (draw(seed, "example", v.subset, *v.endpoints, v.criterion), v.subset))
+    found: list[Verdict] = []
+    for kind, most in _EXAMPLES.items():
+        own = [v for v in keyed if ("invalid" if v.outcome == "invalid" else v.agreement) == kind]
+        found += own[:most]
+    return found
+
+
+def _example(data: RunData, say: Words, verdict: Verdict) -> Example:
+    a, b = verdict.endpoints
+    subset = data.subset.get(verdict.subset)
+    history = list(subset.history) if subset is not None else []
+    texts = {reply.endpoint: reply.text for reply in data.replies if reply.subset == verdict.subset}
+    rounds = [
+        judgment
+        for judgment in data.judgments
+        if judgment.subset == verdict.subset
+        and judgment.criterion == verdict.criterion
+        and {judgment.slot_a, judgment.slot_b} == {a, b}
+    ]
+    outcome = say(f"example_outcome_{verdict.outcome}", winner=verdict.winner)
+    kind = "invalid" if verdict.outcome == "invalid" else verdict.agreement
+    earlier, latest = history[:-_LATEST], history[-_LATEST:]
+    return Example(
+        title=f"{say('example_title', a=a, b=b)}: {outcome}" + (f", {say(kind)}" if kind != "invalid" else ""),
+        about=_about(verdict, subset),
+        earlier=[_speech(say, utterance) for utterance in earlier],
+        latest=[_speech(say, utterance) for utterance in latest],
+        replies=[
+            Speech(name, texts.get(name, say("no_reply")), colour_of(data, name), _mark(say, verdict, name))
+            for name in (a, b)
+        ],
+        votes=_votes(say, rounds),
+        reasons=[Speech(f"{each.judge}, {say('round')} {each.round}", each.raw) for each in rounds],
+        earlier_label=say("earlier", n=len(earlier)),
+        reasons_label=say("what_judges_wrote"),
+    )
+
+
+def _mark(say: Words, verdict: Verdict, name: str) -> str:
+    return say("winner") if verdict.winner == name else ""
+
+
+def _about(verdict: Verdict, subset: Subset | None) -> str:
+    parts = [verdict.subset, verdict.criterion]
+    if subset is not None:
+        parts += [subset.persona, subset.subject, subset.question]
+    return " · ".join(parts)
+
+
+def _speech(say: Words, utterance: Utterance) -> Speech:
+    return Speech(say(utterance.role), utterance.text)
+
+
+def _votes(say: Words, rounds: list[Judgment]) -> Table:
+    head = tuple(
+        Column(say(key), number=key == "round")
+        for key in ("round", "judge", "shown_as_a", "shown_as_b", "letter", "vote")
+    )
+    rows = [
+        cells(
+            str(each.round),
+            each.judge,
+            each.slot_a,
+            each.slot_b,
+            each.letter or "–",
+            each.winner or (say("tie") if each.outcome == "tie" else f"{say('unreadable')}: {each.reason or ''}"),
+        )
+        for each in rounds
+    ]
+    return Table(head, rows, row_heads=False)
