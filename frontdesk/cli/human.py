@@ -33,6 +33,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     serve.add_argument("--host", default="127.0.0.1", help="default 127.0.0.1: this machine only")
     serve.add_argument("--port", type=int, default=8770, help="0 takes a free one")
     serve.add_argument("--address", help="how raters reach it, such as https://study.example.org; for the links")
+    forms = _on_folder(steps, "forms", "printable forms and CSV files to type answers into", _forms)
+    forms.add_argument("--language", choices=["en", "ko"], help="default: the study's first")
+    forms.add_argument("--pdf", action="store_true", help="also print to PDF with the Chromium on this machine")
+    take = _on_folder(steps, "import", "take in forms that came back as CSV", _import)
+    take.add_argument("file", type=Path, help="rater,document,question,value[,position,seconds,submitted_at]")
+    swap = _on_folder(steps, "replace", "give the open items of a rater who left to another", _replace)
+    swap.add_argument("--rater", required=True, help="who left")
+    swap.add_argument("--by", help="who takes over; default: a new rater of the same group")
+    leave = _on_folder(steps, "withdraw", "delete everything a person gave, by their code", _withdraw)
+    leave.add_argument("code", help="the withdrawal code the person was shown")
+    purge = _on_folder(steps, "purge", "delete the data when their retention period is over", _purge)
+    purge.add_argument("--early", action="store_true", help="before the period is over")
+    purge.add_argument(
+        "--persons", action="store_true", help="names, links and codes only: makes the rest anonymous"
+    )
 
 
 def _on_folder(
@@ -92,4 +107,63 @@ def _serve(args: argparse.Namespace) -> int:
         print(line, flush=True)
 
     serve(StudyFolder(args.folder), host=args.host, port=args.port, address=args.address, tell=tell)
+    return 0
+
+
+def _forms(args: argparse.Namespace) -> int:
+    from arena.human.folder import StudyFolder
+    from frontdesk.web.paper import write_forms
+
+    raters, made = write_forms(StudyFolder(args.folder), language=args.language, pdf=args.pdf)
+    print(f"{args.folder / 'forms'}: forms of {raters} raters as HTML and CSV, {made} as PDF")
+    if args.pdf and made < raters:
+        print(f"incomplete: {raters - made} of {raters} PDFs were not made (is Chromium here?)", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _import(args: argparse.Namespace) -> int:
+    from arena.human.folder import StudyFolder
+    from frontdesk.web.desk import import_forms
+
+    done = import_forms(StudyFolder(args.folder), args.file)
+    report = done.report
+    repeats = report["exact_repeats_ignored"]
+    if not done.complete:
+        print(f"incomplete: {len(report['conflicts']) + len(report['unreadable'])} answers were not taken")
+    print(f"{report['rows']} answers about {report['items']} items read, {done.changed} items changed")
+    if repeats:
+        print(f"{repeats} exact repeat{'s' if repeats > 1 else ''} ignored")
+    print(f"rule: {report['rule']}")
+    for kind in ("settled_by_time", "conflicts", "unreadable"):
+        for line in report[kind]:
+            print(f"{kind.replace('_', ' ')}: {line}")
+    return 0 if done.complete else 1
+
+
+def _replace(args: argparse.Namespace) -> int:
+    from arena.human.folder import StudyFolder
+    from frontdesk.web.desk import replace
+
+    name, moved = replace(StudyFolder(args.folder), args.rater, args.by)
+    print(f"{moved} open items of {args.rater} now belong to {name}; their link is on the organiser's page")
+    return 0
+
+
+def _withdraw(args: argparse.Namespace) -> int:
+    from arena.human.folder import StudyFolder
+    from frontdesk.web.desk import withdraw
+
+    rater = withdraw(StudyFolder(args.folder), args.code)
+    print(f"everything of {rater} is deleted; give their items to another: human replace --rater {rater}")
+    return 0
+
+
+def _purge(args: argparse.Namespace) -> int:
+    from arena.human.folder import StudyFolder
+    from frontdesk.web.desk import forget_persons, purge
+
+    folder = StudyFolder(args.folder)
+    gone = forget_persons(folder) if args.persons else purge(folder, early=args.early)
+    print(f"deleted: {', '.join(gone) if gone else 'nothing, there was nothing'}")
     return 0

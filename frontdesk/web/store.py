@@ -225,6 +225,14 @@ class Store:
         )
         return dict(found.fetchall())
 
+    def saved(self, rater: str, position: int) -> dict[str, tuple[str, str]]:
+        """Answers on file about an item: question -> (value, when)."""
+        found = self._ratings.execute(
+            "SELECT question, value, saved_at FROM answers WHERE rater = ? AND part = 'item' AND position = ?",
+            (rater, position),
+        )
+        return {str(question): (str(value), str(at)) for question, value, at in found}
+
     def save(
         self,
         rater: str,
@@ -291,10 +299,12 @@ class Store:
     def import_item(
         self, rater: str, position: int, values: Mapping[str, str], submitted_at: str | None, seconds: float | None
     ) -> bool:
-        """A finished form that came on paper or as CSV; False where it says what is on file already."""
+        """A form that came back as CSV, which ends its item; False where all of it is on file already."""
         stamp = submitted_at or self._stamp()
         with _transaction(self._ratings) as db:
-            changed = self._put(db, rater, "item", position, values, (), stamp, "import")
+            changed = self._put(
+                db, rater, "item", position, values, list(self.saved(rater, position)), stamp, "import"
+            )
             if changed:
                 db.execute(
                     "UPDATE items SET submitted_at = ?, active_s = COALESCE(?, active_s) "

@@ -1,0 +1,163 @@
+"""Forms that come back as CSV: one answer a row, each (rater, item, question) counted once.
+
+The rules, which the import report names: an exact repeat is ignored and counted. Two different answers to one
+question are settled by their times, the later one standing; without times neither is taken, and both are listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from arena.human.certificate import Assignment
+from arena.human.forms import Question, read_answer
+from runstore.problems import InputProblem
+from runstore.publish import read_csv
+
+RULE = "of two different answers the later one (submitted_at) stands; without times neither is taken"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer as it came back. ``at`` is UTC, ISO 8601, or None; ``line`` its first line in the file."""
+
+    value: str
+    at: str | None
+    seconds: float | None
+    line: int
+
+
+@dataclass(slots=True)
+class Returned:
+    """``items``: (rater, position) -> question -> answer. The lists hold sentences for the organiser."""
+
+    items: dict[tuple[str, int], dict[str, Answer]] = field(
+        default_factory=dict[tuple[str, int], dict[str, Answer]]
+    )
+    rows: int = 0
+    repeats: int = 0
+    by_time: list[str] = field(default_factory=list[str])
+    conflicts: list[str] = field(default_factory=list[str])
+    unreadable: list[str] = field(default_factory=list[str])
+
+    def report(self) -> dict[str, Any]:
+        """The reading part of the import report."""
+        return {
+            "rule": RULE,
+            "rows": self.rows,
+            "exact_repeats_ignored": self.repeats,
+            "settled_by_time": self.by_time,
+            "conflicts": self.conflicts,
+            "unreadable": self.unreadable,
+        }
+
+
+def read_returned(
+    path: Path, plan: Sequence[Assignment], questions: Mapping[str, Mapping[str, Question]]
+) -> Returned:
+    """Read a returned file against the plan. ``questions``: group -> id -> question.
+
+    Columns ``rater``, ``document`` (or ``item``), ``question``, ``value``; optional ``position``, ``condition``,
+    ``seconds``, ``submitted_at``. Empty values are missing answers. Raises InputProblem with the row for an item
+    that is not in the plan, another condition than planned, a question that is not in the form, a bad time.
+    """
+    header, rows = read_csv(path)
+    document = "document" if "document" in header else "item"
+    needed = ["rater", document, "question", "value"]
+    if missing := [name for name in needed if name not in header]:
+        raise InputProblem(path, f"a column {missing[0]}", found=", ".join(header), line=1)
+    found = Returned()
+    conflicting: dict[tuple[tuple[str, int], str], set[str]] = {}
+    for line, row in enumerate(rows, 2):
+        if not row["value"].strip():
+            continue
+        found.rows += 1
+        item = _planned(path, line, row, document, plan)
+        question = questions[item.group].get(row["question"].strip())
+        if question is None:
+            known = ", ".join(questions[item.group])
+            raise InputProblem(path, f"one of {known}", found=row["question"], line=line, field="question")
+        value, complaint = read_answer(question, row["value"])
+        where = f"row {line}: {item.rater}, {item.document}, {question.id}"
+        if complaint:
+            found.unreadable.append(f"{where}: {row['value'][:80]!r} is no answer to this question")
+            continue
+        new = Answer(value, _time(path, line, row), _seconds(path, line, row), line)
+        _take(found, conflicting, item, question.id, new, where)
+    for (key, question), values in conflicting.items():
+        found.items[key].pop(question, None)
+        found.conflicts.append(
+            f"{key[0]}, item {key[1]}, {question}: {' and '.join(sorted(values))}; none was taken"
+        )
+    return found
+
+
+def _take(
+    found: Returned,
+    conflicting: dict[tuple[tuple[str, int], str], set[str]],
+    item: Assignment,
+    question: str,
+    new: Answer,
+    where: str,
+) -> None:
+    key = (item.rater, item.position)
+    answers = found.items.setdefault(key, {})
+    old = answers.get(question)
+    if (key, question) in conflicting:
+        conflicting[key, question].add(new.value)
+    elif old is None:
+        answers[question] = new
+    elif old.value == new.value:
+        found.repeats += 1
+    elif old.at and new.at and old.at != new.at:
+        later, earlier = (new, old) if new.at > old.at else (old, new)
+        answers[question] = later
+        found.by_time.append(
+            f"{where}: {later.value} of {later.at} stands, {earlier.value} of {earlier.at} does not"
+        )
+    else:
+        conflicting[key, question] = {old.value, new.value}
+
+
+def _planned(
+    path: Path, line: int, row: Mapping[str, str], document: str, plan: Sequence[Assignment]
+) -> Assignment:
+    rater, name, position = row["rater"].strip(), row[document].strip(), row.get("position", "").strip()
+    items = [one for one in plan if one.rater == rater and one.document == name]
+    items = [one for one in items if not position or str(one.position) == position]
+    condition = row.get("condition", "").strip()
+    if len(items) > 1 and condition:
+        items = [one for one in items if one.condition == condition]
+    if len(items) != 1:
+        expected = "an item of the plan" if not items else "a position (this rater sees the document twice)"
+        raise InputProblem(path, expected, found=f"{rater}, {name} {position}".strip(), line=line)
+    if condition and condition != items[0].condition:
+        raise InputProblem(
+            path, f"{items[0].condition} (as planned)", found=condition, line=line, field="condition"
+        )
+    return items[0]
+
+
+def _time(path: Path, line: int, row: Mapping[str, str]) -> str | None:
+    text = row.get("submitted_at", "").strip()
+    if not text:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InputProblem(path, "a time (ISO 8601)", found=text, line=line, field="submitted_at") from error
+    time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _seconds(path: Path, line: int, row: Mapping[str, str]) -> float | None:
+    text = row.get("seconds", "").strip()
+    if not text:
+        return None
+    try:
+        return max(0.0, float(text))
+    except ValueError as error:
+        raise InputProblem(path, "seconds", found=text, line=line, field="seconds") from error

@@ -1,0 +1,140 @@
+"""What the organiser does with collected data: take forms in, replace raters, withdraw, purge."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from arena.human.folder import StudyFolder
+from arena.human.plan import replace_rater
+from arena.human.returned import read_returned
+from frontdesk.web.exports import publish
+from frontdesk.web.store import Store
+from runstore.problems import Problem
+from runstore.publish import safe_name, write_json
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did; ``report`` is also in ``import-report.json``."""
+
+    report: dict[str, Any]
+    changed: int
+
+    @property
+    def complete(self) -> bool:
+        return not (self.report["conflicts"] or self.report["unreadable"])
+
+
+def import_forms(folder: StudyFolder, file: Path) -> Imported:
+    """Take a returned file in; the same file again changes nothing. Raises InputProblem before it stores."""
+    study = folder.study()
+    questions = {
+        name: {question.id: question for question in study.forms[group.form].questions}
+        for name, group in study.groups.items()
+    }
+    returned = read_returned(file, folder.rows(), questions)
+    store = Store(folder)
+    try:
+        changed = 0
+        for (rater, position), answers in returned.items.items():
+            on_file = store.saved(rater, position)
+            values: dict[str, str] = {}
+            for question, answer in answers.items():
+                had = on_file.get(question)
+                if had and had[0] != answer.value and not (answer.at and answer.at > had[1]):
+                    returned.conflicts.append(
+                        f"row {answer.line}: {rater}, item {position}, {question}: {answer.value} came, "
+                        f"{had[0]} of {had[1]} is on file and stays"
+                    )
+                else:
+                    values[question] = answer.value
+            times = [answer.at for answer in answers.values() if answer.at]
+            seconds = next((answer.seconds for answer in answers.values() if answer.seconds is not None), None)
+            changed += store.import_item(rater, position, values, max(times, default=None), seconds)
+        publish(store, folder)
+    finally:
+        store.close()
+    report = {"file": file.name, "items": len(returned.items), "items_changed": changed, **returned.report()}
+    write_json(folder.path / "import-report.json", report)
+    return Imported(report, changed)
+
+
+def replace(folder: StudyFolder, rater: str, by: str | None) -> tuple[str, int]:
+    """The open items of a rater who left go to ``by`` or a new one: (name, items moved). Raises Problem."""
+    rows = folder.rows()
+    store = Store(folder)
+    try:
+        name = by or _next_name(rater, {row.rater for row in rows})
+        changed, moved = replace_rater(rows, rater, name, store.finished(rater))
+        store.hand_over(rater, name, changed)
+        folder.set_rows(changed)
+    finally:
+        store.close()
+    return name, moved
+
+
+def _next_name(rater: str, known: set[str]) -> str:
+    group, _, number = rater.rpartition("-")
+    ends = [name.removeprefix(f"{group}-") for name in known if name.startswith(f"{group}-")]
+    if not group or not number.isdigit():
+        raise Problem(f"{rater} has no number to count on from; say who takes over with --by")
+    return f"{group}-{max(int(end) for end in ends if end.isdigit()) + 1:0{len(number)}d}"
+
+
+def withdraw(folder: StudyFolder, code: str) -> str:
+    """Delete a person's data everywhere in the folder; returns the pseudonym. Raises Problem: no such code."""
+    store = Store(folder)
+    try:
+        rater = store.withdraw(code)
+        publish(store, folder)
+    finally:
+        store.close()
+    for path in (folder.path / "forms").glob(f"{safe_name(rater)}.*"):
+        path.unlink()
+    return rater
+
+
+def retention_ends(folder: StudyFolder) -> datetime | None:
+    """When the data must be gone: the last answer plus the study's years; None while there is no answer."""
+    if not folder.ratings_db.exists():
+        return None
+    store = Store(folder)
+    try:
+        last = store.last_answer_at()
+    finally:
+        store.close()
+    if last is None:
+        return None
+    return datetime.fromisoformat(last) + timedelta(days=365.25 * folder.study().retention_years)
+
+
+def purge(folder: StudyFolder, *, now: datetime | None = None, early: bool = False) -> list[str]:
+    """Delete persons, ratings, exports and forms; plan, certificate and published tables stay.
+
+    Returns the names deleted. Raises Problem before the retention period is over, unless ``early``.
+    """
+    ends = retention_ends(folder)
+    today = now or datetime.now(UTC)
+    if ends and today < ends and not early:
+        raise Problem(
+            f"the data are kept until {ends.date()} ({folder.study().retention_years:g} years after the last "
+            "answer); to delete them now, say --early"
+        )
+    return _delete(folder.path, ["persons.sqlite*", "ratings.sqlite*", "links.csv", "ratings.csv", "survey.csv",
+                                 "free_text.csv", "import-report.json", "votes.jsonl", "forms"])  # fmt: skip
+
+
+def forget_persons(folder: StudyFolder) -> list[str]:
+    """Delete persons, links and codes only: what remains is anonymous, and nobody can withdraw or go on."""
+    return _delete(folder.path, ["persons.sqlite*", "links.csv"])
+
+
+def _delete(folder: Path, patterns: list[str]) -> list[str]:
+    found = sorted({path for pattern in patterns for path in folder.glob(pattern)})
+    for path in found:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return [path.name for path in found]

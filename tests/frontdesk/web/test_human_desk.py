@@ -1,0 +1,290 @@
+"""Forms that come back, raters who leave, withdrawal and retention, on the files of a real study folder."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from arena.human.folder import StudyFolder
+from frontdesk.cli import main
+from frontdesk.web.chromium import find_chromium
+from frontdesk.web.desk import import_forms, purge, replace, retention_ends, withdraw
+from frontdesk.web.paper import write_forms
+from frontdesk.web.store import Store
+from runstore.problems import InputProblem, Problem
+from runstore.publish import read_csv, write_csv
+
+sys.path.insert(0, str(Path(__file__).parent))
+from human_site import NAMES, links, planned, running, walk
+
+LONG = ("rater", "document", "condition", "question", "value", "seconds", "submitted_at")
+SMALL = """
+id = "small"
+title = "small"
+[strata]
+s = 6
+[conditions.A]
+name = "only one"
+[groups.r]
+label = "r"
+size = 3
+items = 4
+ratings_per_document = 2
+form = "f"
+[[forms.f.questions]]
+id = "q"
+kind = "likert"
+text = "?"
+anchors = ["low", "high"]
+[consent]
+paragraphs = ["you are told"]
+"""
+
+
+def small(path: Path) -> StudyFolder:
+    (path / "small.toml").write_text(SMALL, encoding="utf-8")
+    folder = StudyFolder(path / "plan")
+    folder.plan(path / "small.toml", 11)
+    return folder
+
+
+def rows_of(folder: StudyFolder) -> list[tuple[str, str, str, str]]:
+    _, rows = read_csv(folder.ratings_csv)
+    return [(row["rater"], row["document"], row["question"], row["value"]) for row in rows]
+
+
+def test_a_form_submitted_twice_counts_once_and_a_contradiction_is_settled_by_time(tmp_path: Path) -> None:
+    folder = small(tmp_path)
+    mine = {row.rater: row.document for row in folder.rows()}
+    r1, r2, r3 = sorted(mine)
+    file = tmp_path / "returned.csv"
+    at = "2026-03-01T10:00:00.{:03d}Z"
+    write_csv(
+        file,
+        LONG,
+        [
+            [r1, mine[r1], "A", "q", "2", 30, at.format(0)],
+            [r2, mine[r2], "A", "q", "5", 31, at.format(100)],
+            [r2, mine[r2], "A", "q", "5", 31, at.format(120)],
+            [r3, mine[r3], "A", "q", "3", 32, at.format(200)],
+            [r3, mine[r3], "A", "q", "4", 32, at.format(220)],
+        ],
+    )
+    done = import_forms(folder, file)
+    assert done.report["exact_repeats_ignored"] == 1
+    assert len(done.report["settled_by_time"]) == 1
+    assert "the later one" in done.report["rule"]
+    assert rows_of(folder) == [(r1, mine[r1], "q", "2"), (r2, mine[r2], "q", "5"), (r3, mine[r3], "q", "4")]
+    before = folder.ratings_csv.read_bytes()
+    assert import_forms(folder, file).changed == 0
+    assert folder.ratings_csv.read_bytes() == before
+
+
+def test_a_contradiction_without_times_is_not_taken_but_listed(tmp_path: Path) -> None:
+    folder = small(tmp_path)
+    row = folder.rows()[0]
+    file = tmp_path / "returned.csv"
+    head = ("rater", "item", "question", "value")
+    write_csv(file, head, [[row.rater, row.document, "q", value] for value in ("3", "4", "3")])
+    assert main(["human", "import", str(folder.path), str(file)]) == 1
+    report = json.loads((folder.path / "import-report.json").read_text())
+    assert len(report["conflicts"]) == 1
+    assert "3 and 4" in report["conflicts"][0]
+    assert rows_of(folder) == []
+    write_csv(file, head, [[row.rater, row.document, "q", "3"]])
+    assert main(["human", "import", str(folder.path), str(file)]) == 0
+    write_csv(file, head, [[row.rater, row.document, "q", "5"]])
+    assert main(["human", "import", str(folder.path), str(file)]) == 1
+    assert rows_of(folder) == [(row.rater, row.document, "q", "3")]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"document": "d99"}, r"returned\.csv:2: .*d99"),
+        ({"rater": "nobody"}, r"returned\.csv:2: .*nobody"),
+        ({"condition": "B"}, r"returned\.csv:2: condition: found B, expected A"),
+        ({"question": "q9"}, r"returned\.csv:2: question: found q9"),
+        ({"submitted_at": "yesterday"}, r"returned\.csv:2: submitted_at"),
+    ],
+)
+def test_a_row_that_is_not_in_the_plan_is_refused_with_its_number(
+    tmp_path: Path, change: dict[str, str], message: str
+) -> None:
+    folder = small(tmp_path)
+    first = folder.rows()[0]
+    row = {"rater": first.rater, "document": first.document, "condition": "A", "question": "q", "value": "3"}
+    file = tmp_path / "returned.csv"
+    row |= {"seconds": "", "submitted_at": "", **change}
+    write_csv(file, LONG, [[row[name] for name in LONG]])
+    with pytest.raises(InputProblem, match=message):
+        import_forms(folder, file)
+    write_csv(file, ("rater", "value"), [["x", "3"]])
+    with pytest.raises(InputProblem, match="found rater, value"):
+        import_forms(folder, file)
+
+
+def test_an_answer_off_the_scale_is_listed_and_not_taken(tmp_path: Path) -> None:
+    folder = small(tmp_path)
+    first, second = folder.rows()[:2]
+    file = tmp_path / "returned.csv"
+    write_csv(
+        file,
+        ("rater", "document", "question", "value"),
+        [[first.rater, first.document, "q", "9"], [second.rater, second.document, "q", "1"]],
+    )
+    done = import_forms(folder, file)
+    assert not done.complete
+    assert "row 2" in done.report["unreadable"][0]
+    assert [row[3] for row in rows_of(folder)] == ["1"]
+
+
+def test_the_finished_rating_of_a_rater_who_left_is_kept_and_the_open_ones_move(tmp_path: Path) -> None:
+    folder = small(tmp_path)
+    mine = [row for row in folder.rows() if row.rater == "r-03"]
+    store = Store(folder)
+    store.save("r-03", "item", 1, {"q": "4"}, submit=True)
+    store.save("r-03", "item", 2, {"q": "5"})
+    store.close()
+    assert replace(folder, "r-03", None) == ("r-04", 3)
+    store = Store(folder)
+    assert {item.document for item in store.items() if item.rater == "r-04"} == {row.document for row in mine[1:]}
+    assert store.rater("r-03").left
+    assert store.rater("r-04").next_item == 2
+    assert "r-04" in {rater for rater, _, _ in store.links()}
+    for item in store.items():
+        if not item.submitted_at:
+            store.save(item.rater, "item", item.position, {"q": "2"}, submit=True)
+    raters: dict[str, set[str]] = defaultdict(set)
+    for rating in store.ratings():
+        raters[rating.document].add(rating.rater)
+    assert [len(names) for names in raters.values()] == [2] * 6
+    assert len(store.ratings()) == 12
+    store.close()
+    assert len({(row.rater, row.document) for row in folder.rows()}) == 12
+    with pytest.raises(Problem, match="nothing is open"):
+        replace(folder, "r-03", None)
+
+
+async def test_withdrawing_deletes_every_trace_of_a_person(tmp_path: Path) -> None:
+    folder = planned(tmp_path)
+    with running(folder) as (root, store):
+        own = links(store, root)
+        async with aiohttp.ClientSession() as session:
+            await walk(session, own["lay-01"], choice=4)
+            await walk(session, own["lay-02"], choice=1)
+            code = store.code_of("lay-01")
+            assert withdraw(folder, f" {code.lower()} ") == "lay-01"
+            async with session.get(own["lay-01"]) as answer:
+                assert answer.status == 403
+            async with session.get(own["lay-02"]) as answer:
+                assert answer.status == 200
+    for name in ("ratings.sqlite", "persons.sqlite", "ratings.sqlite-wal", "persons.sqlite-wal"):
+        path = folder.path / name
+        if path.exists():
+            content = path.read_bytes()
+            assert "text 4 한글".encode() not in content
+            assert code.encode() not in content
+    assert {row[0] for row in rows_of(folder)} == {"lay-02"}
+    with pytest.raises(Problem, match="not known"):
+        withdraw(folder, code)
+    assert replace(folder, "lay-01", None) == ("lay-31", 5)
+
+
+async def test_names_are_in_the_persons_file_only(tmp_path: Path) -> None:
+    folder = planned(tmp_path)
+    with running(folder) as (root, store):
+        async with aiohttp.ClientSession() as session:
+            await walk(session, links(store, root)["lay-03"])
+    name = "홍길동".encode()
+    assert name in (folder.path / "persons.sqlite").read_bytes()
+    others = [path for path in folder.path.iterdir() if path.is_file() and not path.name.startswith("persons")]
+    assert not [path.name for path in others if name in path.read_bytes()]
+
+
+def test_the_retention_date_is_kept_and_obeyed(tmp_path: Path) -> None:
+    folder = small(tmp_path)
+    assert retention_ends(folder) is None
+    store = Store(folder)
+    store.save("r-01", "item", 1, {"q": "4"}, submit=True)
+    store.close()
+    ends = retention_ends(folder)
+    assert ends
+    assert abs(ends - datetime.now(UTC) - timedelta(days=365.25 * 3)) < timedelta(minutes=5)
+    with pytest.raises(Problem, match=str(ends.date())):
+        purge(folder)
+    assert folder.ratings_db.exists()
+    gone = purge(folder, now=ends + timedelta(days=1))
+    assert {"persons.sqlite", "ratings.sqlite"} <= set(gone)
+    assert {path.name for path in folder.path.iterdir()} == {
+        "plan.csv",
+        "certificate.json",
+        "study.json",
+        "documents.jsonl",
+    }
+
+
+def test_planning_again_over_collected_answers_is_refused(tmp_path: Path) -> None:
+    folder = small(tmp_path)
+    Store(folder).close()
+    with pytest.raises(Problem, match="collecting has begun"):
+        folder.plan(tmp_path / "small.toml", 1)
+
+
+def test_paper_forms_show_everything_but_names_and_their_csv_comes_back(tmp_path: Path) -> None:
+    folder = planned(tmp_path)
+    assert write_forms(folder, language="ko", pdf=False) == (33, 0)
+    forms = folder.path / "forms"
+    page = (forms / "lay-07.html").read_text(encoding="utf-8")
+    assert page.count('class="page"') == 7
+    assert not [name for name in NAMES if name in page]
+    header, rows = read_csv(forms / "lay-07.csv")
+    assert len(rows) == 60
+    assert "condition" not in header
+    for row in rows:
+        row["value"] = {"U3": "=HYPERLINK(1)", "U12": "free"}.get(row["question"], "3")
+    write_csv(forms / "back.csv", header, [[row[name] for name in header] for row in rows])
+    assert "'=HYPERLINK(1)" in (forms / "back.csv").read_text(encoding="utf-8-sig")
+    done = import_forms(folder, forms / "back.csv")
+    assert done.complete
+    assert done.changed == 5
+    raw = list(csv.reader(io.StringIO(folder.ratings_csv.read_text(encoding="utf-8-sig"))))
+    assert not [cell for line in raw for cell in line if cell.startswith(("=", "+", "@"))]
+    assert [row[3] for row in rows_of(folder) if row[2] == "U3"] == ["=HYPERLINK(1)"] * 5
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(find_chromium() is None, reason="no Chromium on this machine")
+def test_forms_are_printed_to_pdf_where_there_is_a_chromium(tmp_path: Path) -> None:
+    folder = small(tmp_path)
+    documents = folder.path / "documents.jsonl"
+    documents.write_text(documents.read_text().replace('"any":""', '"any":"text"'), encoding="utf-8")
+    assert write_forms(folder, language="en", pdf=True) == (3, 3)
+    assert (folder.path / "forms" / "r-01.pdf").read_bytes().startswith(b"%PDF-")
+
+
+def test_a_study_without_texts_is_planned_but_not_served(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = small(tmp_path)
+    assert main(["human", "serve", str(folder.path), "--port", "0"]) == 2
+    assert "a text for every planned document" in capsys.readouterr().err
+
+
+def test_the_commands_write_an_example_and_plan_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["human", "init", str(tmp_path)]) == 0
+    assert main(["human", "plan", str(tmp_path / "study.toml"), "--out", str(tmp_path / "plan")]) == 0
+    out = capsys.readouterr().out
+    assert "1,700,000 KRW" in out
+    assert "90 minutes per rater" in out
+    assert "FAILS" not in out
+    assert main(["human", "init", str(tmp_path)]) == 2
+    assert main(["human", "withdraw", str(tmp_path / "plan"), "NONE-NONE"]) == 2
