@@ -31,11 +31,12 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under headings. ``caption`` says what the numbers are and of how many."""
+    """Rows under headings. ``title`` names it, ``caption`` says what the numbers are and of how many."""
 
     columns: tuple[Column, ...]
     rows: list[tuple[Cell, ...]]
     caption: str = ""
+    title: str = ""
     row_heads: bool = True
 
 

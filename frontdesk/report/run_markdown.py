@@ -44,7 +44,9 @@ def _block(block: Block) -> list[str]:
 
 
 def _table(table: Table) -> list[str]:
-    lines = [_said(table.caption), ""] if table.caption else []
+    head = [f"**{_said(table.title)}**"] if table.title else []
+    head += [_said(table.caption)] if table.caption else []
+    lines = [" · ".join(head), ""] if head else []
     lines.append(f"| {' | '.join(_said(column.title) for column in table.columns)} |")
     lines.append(f"|{'|'.join('---:' if column.number else ':---' for column in table.columns)}|")
     lines += [f"| {' | '.join(_cell(cell) for cell in row)} |" for row in table.rows]

@@ -311,4 +311,4 @@ def _breakdown_table(data: RunData, say: Words, category: str, levels: Sequence[
         )
         for level in levels
     ]
-    return Table(columns(say("level"), say("matches"), *data.names), rows, title)
+    return Table(columns(say("level"), say("matches"), *data.names), rows, title=title)

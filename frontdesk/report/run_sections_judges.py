@@ -50,7 +50,8 @@ def _position(data: RunData, say: Words) -> list[Block]:
             )
             for row in rows
         ],
-        f"{say('position')}. {say('position_caption')}",
+        say("position_caption"),
+        say("position"),
     )
     effect = data.board["position"]
     if effect["log_odds"] is None:
@@ -89,7 +90,8 @@ def _consistency(data: RunData, say: Words) -> list[Block]:
             )
             for row in rows
         ],
-        f"{say('consistency')}. {say('consistency_caption')}",
+        say("consistency_caption"),
+        say("consistency"),
     )
     return [table]
 
@@ -106,6 +108,7 @@ def _between(data: RunData, say: Words) -> list[Block]:
         body.append(
             cells(
                 f"{row.a} : {row.b}",
+                say("n_of", n=row.alike.of, of=row.matches),
                 say("n_of", n=count(row.alike.hits), of=row.alike.of),
                 percent(row.alike.value),
                 span(row.alike.lower, row.alike.upper),
@@ -113,8 +116,8 @@ def _between(data: RunData, say: Words) -> list[Block]:
                 limits,
             )
         )
-    head = columns(say("pair"), say("alike"), say("share"), interval, say("kappa"), interval)
-    return [Table(head, body, f"{say('between')}. {say('between_caption', kappa=rows[0].kappa.name)}")]
+    head = columns(say("pair"), say("compared"), say("alike"), say("share"), interval, say("kappa"), interval)
+    return [Table(head, body, say("between_caption", kappa=rows[0].kappa.name), say("between"))]
 
 
 def examples(data: RunData, say: Words) -> Section | None:

@@ -31,11 +31,15 @@ def dialogues(data: RunData, say: Words) -> Section:
         else max((d.turns for d in data.dialogues), default=0)
     )
     complete = sum(dialogue.complete for dialogue in data.dialogues)
-    caption = f"{say('dialogues_ends')}. {say('of_dialogues', of=of, complete=complete, turns=planned)}"
-    blocks: list[Block] = [Table(columns(say("end"), say("count"), say("share")), _counts(ends, of), caption)]
+    caption = say("of_dialogues", of=of, complete=complete, turns=planned)
+    blocks: list[Block] = [
+        Table(columns(say("end"), say("count"), say("share")), _counts(ends, of), caption, say("dialogues_ends"))
+    ]
     if notes:
-        title = f"{say('notes')}. {say('notes_caption', of=of)}"
-        blocks.append(Table(columns(say("note"), say("count"), say("share")), _counts(notes, of), title))
+        caption = say("notes_caption", of=of)
+        blocks.append(
+            Table(columns(say("note"), say("count"), say("share")), _counts(notes, of), caption, say("notes"))
+        )
     else:
         blocks.append(Text(say("no_notes", of=of), "soft"))
     return Section("dialogues", say("dialogues"), blocks)
@@ -71,7 +75,7 @@ def missing(data: RunData, say: Words) -> Section:
             cells(stage, kind, endpoint or "–", str(len(found)), found[0].message)
             for (stage, kind, endpoint), found in sorted(groups.items())
         ]
-        blocks.append(Table((*head, columns(say("first_message"))[0]), rows, say("failures_by_kind")))
+        blocks.append(Table((*head, columns(say("first_message"))[0]), rows, title=say("failures_by_kind")))
     else:
         blocks.append(Text(say("no_failures"), "soft"))
     return Section("missing", say("missing"), blocks)
@@ -142,7 +146,7 @@ def provenance(data: RunData, say: Words) -> Section:
     blocks: list[Block] = [Table(words, [cells(*fact) for fact in facts]), _endpoints(data, say)]
     if prompts:
         head = tuple(columns(say(key))[0] for key in ("name", "hash"))
-        blocks.append(Table(head, [cells(name, hashed) for name, hashed in prompts], say("prompts")))
+        blocks.append(Table(head, [cells(name, hashed) for name, hashed in prompts], title=say("prompts")))
     blocks.append(Text(say("verify_hint"), "soft"))
     return Section("provenance", say("provenance"), blocks)
 
@@ -162,7 +166,7 @@ def _endpoints(data: RunData, say: Words) -> Table:
                 settings_text(raw) or say("provider_default"),
             )
         )
-    return Table(head, rows, say("endpoints"))
+    return Table(head, rows, title=say("endpoints"))
 
 
 def _roles(data: RunData, name: str) -> list[str]:

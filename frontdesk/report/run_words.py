@@ -188,6 +188,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "Each judge's own majority per match. {kappa}: 0 is chance, 1 is complete agreement.",
         "경기마다 심판별 다수 의견을 비교. {kappa}: 0은 우연, 1은 완전 일치.",
     ),
+    "compared": ("Compared", "비교한 경기"),
     "alike": ("Alike", "일치"),
     "kappa": ("Cohen's kappa", "Cohen의 카파"),
     "one_judge": (
