@@ -12,6 +12,7 @@ from arena.reading.escapes import escape_latex
 from arena.reading.text import CUT_OFF, finished, folded, own_text
 
 Object = dict[str, Any]
+MOST_OBJECTS = 1000
 
 _FENCE = re.compile(r"```[A-Za-z0-9]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```", re.DOTALL)
 _MARKS = re.compile(r'["{}]|\\.', re.DOTALL)
@@ -54,9 +55,10 @@ def read_object(
     text = own_text(raw).strip().removeprefix("\ufeff")
     if not text:
         return ObjectReading(None, reason="the reply is empty")
-    sources = [folded(source) for source in quoted]
+    # Only a text with an object in it can have been quoted: the others need not be searched.
+    sources = [folded(source) for source in quoted if "{" in source or "｛" in source]
     for candidate in _candidates(text):
-        if any(folded(candidate) in source for source in sources):
+        if _is_quotation(candidate, sources):
             continue
         escaped = escape_latex(candidate)
         value = _with_keys(_parsed(escaped), keys)
@@ -70,6 +72,13 @@ def _candidates(text: str) -> Iterator[str]:
     yield from reversed(list(_balanced(text)))
     fenced = [block.strip() for block in _FENCE.findall(text)]
     yield from reversed([block for block in fenced if block.startswith("{")])
+
+
+def _is_quotation(candidate: str, sources: Sequence[str]) -> bool:
+    if not sources:
+        return False
+    own = folded(candidate)
+    return any(own in source for source in sources)
 
 
 def _balanced(text: str) -> Iterator[str]:
@@ -126,13 +135,18 @@ def _repaired(text: str, keys: Collection[str], sources: Sequence[str]) -> Objec
     if not candidate:
         return ObjectReading(None, reason="no JSON object in the reply")
     escaped = escape_latex(candidate)
-    if any(folded(candidate) in source for source in sources):
+    if _is_quotation(candidate, sources):
         return ObjectReading(None, reason="the only object repeats the judged text")
     if not escaped.endswith("}"):
         return ObjectReading(None, reason="the object has no end")
+    if escaped.count("{") > MOST_OBJECTS:
+        return ObjectReading(None, reason=f"more than {MOST_OBJECTS} braces in what does not parse")
     import json_repair  # only needed for replies that do not parse
 
-    repaired: Any = json_repair.loads(escaped)
+    try:
+        repaired: Any = json_repair.loads(escaped)
+    except (ValueError, RecursionError):
+        repaired = None
     several = cast("list[Any]", repaired) if isinstance(repaired, list) else [repaired]
     for value in reversed(several):
         if found := _with_keys(value, keys):

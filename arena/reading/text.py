@@ -15,7 +15,7 @@ _BLOCK = re.compile(rf"{_OPEN}.*?{_CLOSE}", re.DOTALL | re.IGNORECASE)
 _UNOPENED = re.compile(rf"\A.*?^[ \t]*{_CLOSE}[ \t]*$", re.DOTALL | re.IGNORECASE | re.MULTILINE)
 _UNCLOSED = re.compile(rf"^[ \t]*{_OPEN}.*\Z", re.DOTALL | re.IGNORECASE | re.MULTILINE)
 _WIDTH_TAGS = ("<wide>", "<narrow>", "<small>")
-_PARENTHESISED = str.maketrans({"⒜": "(a)", "⒝": "(b)", "⒞": "(c)"})
+_PARENTHESISED = {"⒜": "(a)", "⒝": "(b)", "⒞": "(c)"}
 
 
 def finished(finish: str) -> bool:
@@ -34,28 +34,45 @@ def own_text(raw: str) -> str:
     return _UNCLOSED.sub("", text)
 
 
+class _Plain(dict[int, str]):
+    """What each character is read as, worked out when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = shown = _shown(chr(code))
+        return shown
+
+
+class _Folded(dict[int, str]):
+    """Nothing for blanks and emphasis, else the character itself."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        self[code] = kept = "" if character.isspace() or character in "*_`~" else character
+        return kept
+
+
+_PLAIN, _FOLDED = _Plain(), _Folded()
+
+
 def plain_text(text: str) -> str:
     """Full-width forms as ASCII, invisible characters gone, every kind of line end as one line feed."""
-    shown: list[str] = []
-    for character in text.replace("\r\n", "\n").translate(_PARENTHESISED):
-        if character.isascii():
-            shown.append("\n" if character in "\r\v\f" else character)
-        elif character in "\u2028\u2029\x85":
-            shown.append("\n")
-        elif _invisible(character):
-            continue
-        elif unicodedata.decomposition(character).startswith(_WIDTH_TAGS):
-            shown.append(unicodedata.normalize("NFKC", character))
-        else:
-            shown.append(" " if character.isspace() else character)
-    return "".join(shown)
+    return text.replace("\r\n", "\n").translate(_PLAIN)
 
 
-def _invisible(character: str) -> bool:
-    return unicodedata.category(character) in {"Cf", "Cc"} or "\ufe00" <= character <= "\ufe0f"
+def _shown(character: str) -> str:
+    if character in "\r\v\f\u2028\u2029\x85":
+        return "\n"
+    if character.isascii():
+        return character
+    if unicodedata.category(character) in {"Cf", "Cc"} or "\ufe00" <= character <= "\ufe0f":
+        return ""
+    if character in _PARENTHESISED:
+        return _PARENTHESISED[character]
+    if unicodedata.decomposition(character).startswith(_WIDTH_TAGS):
+        return unicodedata.normalize("NFKC", character)
+    return " " if character.isspace() else character
 
 
 def folded(text: str) -> str:
     """Text for looking one passage up in another: compatibility forms joined, no case, blanks or emphasis."""
-    kept = unicodedata.normalize("NFKC", plain_text(text)).casefold()
-    return "".join(character for character in kept if not character.isspace() and character not in "*_`~")
+    return unicodedata.normalize("NFKC", plain_text(text)).casefold().translate(_FOLDED)

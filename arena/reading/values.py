@@ -113,7 +113,7 @@ def _first_number(text: str, low: int, high: int) -> ScoreReading:
 def _on_scale(number: str, low: int, high: int) -> ScoreReading:
     if not _WHOLE.fullmatch(number):
         return ScoreReading(None, f"{number} is no whole number")
-    value = int(float(number))
-    if not low <= value <= high:
-        return ScoreReading(None, f"{value} is off the scale {low} to {high}")
-    return ScoreReading(value)
+    whole = number.split(".")[0]
+    if len(whole) > 18 or not low <= int(whole) <= high:
+        return ScoreReading(None, f"{whole[:18]} is off the scale {low} to {high}")
+    return ScoreReading(int(whole))

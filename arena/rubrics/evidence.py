@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 _NUMBERS = re.compile(r"[\[【]\s*(\d+(?:\s*[,，、-]\s*\d+)*)\s*[\]】]")
 _QUOTES = re.compile(
@@ -51,6 +52,7 @@ def _cited(text: str) -> list[int]:
     return numbers
 
 
+@lru_cache(4096)
 def _letters(text: str) -> str:
     plain = unicodedata.normalize("NFKC", text).casefold()
     return "".join(character for character in plain if character.isalnum() or character in "+-=<>/^")

@@ -6,7 +6,7 @@ sheets = await score_all(gateway.ask, form, subjects, judges=["gemini", "gpt"], 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from arena.judge import Ask, fence
@@ -16,7 +16,7 @@ from arena.rubrics.rubric import Rubric
 from arena.scoring.filled import FLAGS, Filled, Slot, read_filled
 from arena.scoring.subjects import Subject
 from gateway import prompts
-from gateway.adapters.base import Message, Prompt
+from gateway.adapters.base import Message, Prompt, Schema
 from gateway.crowd import each
 from gateway.errors import CallFailed, Stopped, as_failed
 from runstore.ids import number
@@ -36,6 +36,9 @@ class Form:
     instructions: prompts.PromptFile
     material: prompts.PromptFile
     words: prompts.PromptTable
+    _texts: dict[Wanted, tuple[str, Schema]] = field(
+        default_factory=dict[Wanted, "tuple[str, Schema]"], repr=False
+    )
 
     @classmethod
     def load(cls, rubric: Rubric, language: Language = "en", folder: Path | None = None) -> Form:
@@ -60,15 +63,8 @@ class Form:
 
         The fence depends on the messages alone, so a replay sends the same bytes.
         """
-        rubric, words = self.rubric, self.words.texts
-        wanted = wanted or Wanted.whole(rubric)
-        instructions = self.instructions.fill(
-            title=rubric.title[self.language],
-            form=form_text(rubric, wanted, self.language, words),
-            values=value_rules(rubric, words),
-            evidence=words[rubric.evidence],
-            skeleton=skeleton(rubric, wanted),
-        )
+        words = self.words.texts
+        instructions, answer = self._instructions(wanted or Wanted.whole(self.rubric))
         lines = [f"[{place}] {words[one.role]}: {one.text}" for place, one in enumerate(subject.messages)]
         messages = "\n".join(lines)
         material = self.material.fill(messages=messages, fence=fence(messages))
@@ -77,8 +73,22 @@ class Form:
             messages=(Message("system", instructions), Message("user", material)),
             transcript=tuple(_utterance(message.role, message.text) for message in subject.messages),
             fields={"dialogue_id": subject.id},
-            schema=schema(rubric, wanted),
+            schema=answer,
         )
+
+    def _instructions(self, wanted: Wanted) -> tuple[str, Schema]:
+        """The form in words and as a schema: the same for every subject, so written once."""
+        if wanted not in self._texts:
+            rubric, words = self.rubric, self.words.texts
+            text = self.instructions.fill(
+                title=rubric.title[self.language],
+                form=form_text(rubric, wanted, self.language, words),
+                values=value_rules(rubric, words),
+                evidence=words[rubric.evidence],
+                skeleton=skeleton(rubric, wanted),
+            )
+            self._texts[wanted] = text, schema(rubric, wanted)
+        return self._texts[wanted]
 
 
 def _utterance(role: str, text: str) -> Utterance:

@@ -146,3 +146,22 @@ def test_an_element_given_twice_differently_is_missing() -> None:
     text = '{"A1": {"x": {"value": 1}, "x": {"value": 0}, "y": {"value": 1}, "y": {"value": 1}}}'
     assert scan_element(text, "A1", "x", ["A1"]) is None
     assert scan_element(text, "A1", "y", ["A1"]) == 1
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "{" * 5000 + "}" * 5000,
+        '{"a":' * 5000 + "1" + "}" * 5000,
+        '{"a": "' + "\\" * 5001 + '"}',
+        '{"a": ' + "9" * 6000 + ", }",
+        "<think>" * 2000 + "{}",
+        "```json\n" * 2000 + '{"a": 1',
+        "$" * 20000,
+        '"' * 9999 + "}",
+    ],
+)
+def test_odd_replies_end_in_a_reading_and_not_in_an_error(reply: str) -> None:
+    reading = read_object(reply, keys=["a"])
+    scan_element(reading.text or reply, "a", "value", ["a", "b"])
+    assert reading.value is None or "a" in reading.value

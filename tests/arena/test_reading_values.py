@@ -87,3 +87,10 @@ def test_anything_else_is_missing(value: object) -> None:
 @pytest.mark.parametrize("value", ["N/A", "na", "not applicable", "해당 없음"])
 def test_not_applicable_is_its_own_answer(value: str) -> None:
     assert read_flag(value) == NOT_APPLICABLE
+
+
+def test_numbers_of_any_length_are_off_the_scale_and_no_error() -> None:
+    assert read_score("Score: " + "9" * 5000, 1, 5).value is None
+    assert read_integer("1" * 400, 1, 5).value is None
+    assert read_integer(10**30, 1, 5).value is None
+    assert read_integer(1e300, 1, 5).value is None
