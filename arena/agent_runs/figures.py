@@ -47,20 +47,23 @@ def round_order(names: Sequence[str]) -> list[int]:
 def round_figures(records: Records, rounds: Sequence[str]) -> list[dict[str, Any]]:
     """One object a round, in order; ``records`` are those that count (no duplicates)."""
     return [
-        {"round": rounds[code], "index": place, **_figures(records[records["round"] == code])}
+        {"round": rounds[code], "index": place, **_figures(records, records["round"] == code)}
         for place, code in enumerate(round_order(rounds), 1)
     ]
 
 
-def _figures(rows: Records) -> dict[str, Any]:
+def _figures(records: Records, chosen: Bools) -> dict[str, Any]:
+    # Column by column: a copy of whole records would be the largest thing in memory.
+    rows = {name: records[name][chosen] for name in ("origin", "basis", "accuracy", "speed", "stability")}
+    items = int(np.count_nonzero(chosen))
     accuracy, speed, stability = rows["accuracy"], rows["speed"], rows["stability"]
     success, scored = int((accuracy > 0).sum()), int((accuracy != ABSENT).sum())
     origins = np.bincount(rows["origin"], minlength=len(ORIGINS))
     bases = np.bincount(rows["basis"], minlength=len(BASES))
-    seconds = rows["seconds"][~np.isnan(rows["seconds"])]
-    intent = rows["intent"][~np.isnan(rows["intent"])]
+    seconds = records["seconds"][chosen & ~np.isnan(records["seconds"])]
+    intent = records["intent"][chosen & ~np.isnan(records["intent"])]
     return {
-        "items": len(rows),
+        "items": items,
         "intent": {
             "score": _mean(intent),
             "origin": {name: int(origins[code]) for code, name in enumerate(ORIGINS)},
@@ -72,7 +75,7 @@ def _figures(rows: Records) -> dict[str, Any]:
             "fail": scored - success,
             "rate": success / scored if scored else None,
             "scored": scored,
-            "not_applicable": len(rows) - scored,
+            "not_applicable": items - scored,
             "basis": {name: int(bases[code]) for code, name in enumerate(BASES)},
         },
         "speed": {
@@ -104,13 +107,7 @@ def set_figures(rounds: Sequence[dict[str, Any]]) -> dict[str, Any]:
         return sum(values)
 
     parts = [{key: value for key, value in row.items() if key not in {"round", "index"}} for row in rounds]
-    return merged(parts, "") if parts else _figures(np.empty(0, dtype=_empty()))
-
-
-def _empty() -> np.dtype[np.void]:
-    from arena.agent_runs.state import DTYPE
-
-    return DTYPE
+    return merged(parts, "") if parts else {}
 
 
 def _mean(values: NDArray[Any]) -> float | None:

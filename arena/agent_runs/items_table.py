@@ -13,7 +13,7 @@ from arena.agent_runs.consistency import LABELS, Queries
 from arena.agent_runs.figures import Bools, Indices
 from arena.agent_runs.items import Item
 from arena.agent_runs.scored import Scored
-from arena.agent_runs.state import NO_RESPONSE, Records
+from arena.agent_runs.state import MAX_ROUNDS, NO_RESPONSE, Records
 from runstore.publish import Cell, write_csv
 
 ITEM_HEADER = (
@@ -22,7 +22,7 @@ ITEM_HEADER = (
     *("speed_reason", "stability", "stability_reason", "error", "expected_keys", "urls", "path"),
     *("consistency", "duplicate_of"),
 )
-_SHOWN = {"appendix": 200, "slowest": 10, "differing": 10, "duplicates": 50, "empty": 20, "unmatched": 20}
+SHOWN = {"appendix": 200, "slowest": 10, "differing": 10, "duplicates": 50, "empty": 20, "unmatched": 20}
 Labels = NDArray[np.uint8]
 
 
@@ -40,24 +40,35 @@ def spooled(item: Item) -> list[Cell]:
 def rows_to_show(
     records: Records, kept: Bools, first: Indices, labels: Labels, queries: Queries, rounds: int
 ) -> dict[str, list[int]]:
-    indices = np.arange(len(records))
-    seconds = np.where(kept & ~np.isnan(records["seconds"]), records["seconds"], -1.0)
-    slowest = np.lexsort((indices, -seconds))[: _SHOWN["slowest"]]
-    of_query = np.full(len(records), -1, dtype=np.int64)
-    of_query[kept] = queries.member
-    _, leaders = np.unique(of_query, return_index=True)
-    lead = np.zeros(len(records), dtype=bool)
-    lead[leaders] = True
-    present = queries.present[of_query] if len(queries.present) else np.zeros(len(records), dtype=np.int64)
+    """Which rows (indices in the order read) the report needs the texts of, by purpose."""
+    places = np.flatnonzero(kept)
+    named = queries.member >= 0
+    partial = named & (queries.present < rounds)[queries.member] if len(queries.present) else named
     chosen = {
-        "appendix": indices[kept],
-        "slowest": slowest[seconds[slowest] >= 0],
-        "differing": indices[lead & kept & (labels == LABELS.index("fail"))],
-        "duplicates": indices[first >= 0],
-        "empty": indices[(records["flags"] & NO_RESPONSE) > 0],
-        "unmatched": indices[lead & kept & (of_query >= 0) & (present < rounds)],
+        "appendix": places,
+        "slowest": _slowest(records["seconds"], kept, SHOWN["slowest"]),
+        "differing": places[_one_a_query(labels[kept] == LABELS.index("fail"), queries, SHOWN["differing"])],
+        "duplicates": np.flatnonzero(first >= 0),
+        "empty": np.flatnonzero(records["flags"] & NO_RESPONSE),
+        "unmatched": places[_one_a_query(partial, queries, SHOWN["unmatched"])],
     }
-    return {name: [int(place) for place in rows[: _SHOWN[name]]] for name, rows in chosen.items()}
+    return {name: [int(place) for place in rows[: SHOWN[name]]] for name, rows in chosen.items()}
+
+
+def _slowest(seconds: NDArray[np.float64], kept: Bools, count: int) -> Indices:
+    """The rows with most seconds, those read first before others of the same time."""
+    timed = np.flatnonzero(kept & ~np.isnan(seconds))
+    if len(timed) > count:
+        least = np.partition(seconds[timed], len(timed) - count)[len(timed) - count]
+        timed = timed[seconds[timed] >= least]
+    return timed[np.lexsort((timed, -seconds[timed]))]
+
+
+def _one_a_query(wanted: Bools, queries: Queries, count: int) -> Indices:
+    """The first of the wanted rows of each question, in the order read, enough for ``count`` questions."""
+    rows = np.flatnonzero(wanted)[: count * MAX_ROUNDS]
+    _, leaders = np.unique(queries.member[rows], return_index=True)
+    return rows[np.sort(leaders)]
 
 
 def write_items(

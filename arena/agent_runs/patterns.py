@@ -14,11 +14,11 @@ TOP = 10
 
 def failures_by_path(records: Records, state: State, top: int = TOP) -> list[dict[str, Any]]:
     """Paths by number of failed items: items scored, failed, and how many had no URL at all."""
-    scored = records[records["accuracy"] != ABSENT]
     size = len(state.paths.listed)
-    total = np.bincount(scored["path"], minlength=size)
-    failed = np.bincount(scored["path"][scored["accuracy"] == 0], minlength=size)
-    bare = np.bincount(scored["path"][scored["basis"] == BASES.index("no button URL")], minlength=size)
+    paths, accuracy, basis = records["path"], records["accuracy"], records["basis"]
+    total = np.bincount(paths[accuracy != ABSENT], minlength=size)
+    failed = np.bincount(paths[accuracy == 0], minlength=size)
+    bare = np.bincount(paths[basis == BASES.index("no button URL")], minlength=size)
     order = [int(code) for code in np.lexsort((np.arange(size), -total, -failed)) if failed[code]][:top]
     return [
         {
@@ -34,15 +34,16 @@ def failures_by_path(records: Records, state: State, top: int = TOP) -> list[dic
 
 def failing_patterns(records: Records, state: State, top: int = TOP) -> list[dict[str, Any]]:
     """Track, category and reason of failed items, the commonest first, with the share of that group's items."""
-    scored = records[records["accuracy"] != ABSENT]
+    scored = records["accuracy"] != ABSENT
     tracks, categories, reasons = len(state.tracks.listed), len(state.categories.listed), len(BASES)
-    if not len(scored) or not tracks * categories:
+    if not scored.any() or not tracks * categories:
         return []
-    group = scored["track"].astype(np.int64) * categories + scored["category"]
+    group = records["track"][scored].astype(np.int32) * categories + records["category"][scored]
     groups, inverse = np.unique(group, return_inverse=True)
     sizes = np.bincount(inverse)
-    failed = scored["accuracy"] == 0
-    codes, counts = np.unique(inverse[failed] * reasons + scored["basis"][failed], return_counts=True)
+    failed = records["accuracy"][scored] == 0
+    basis = records["basis"][scored][failed]
+    codes, counts = np.unique(inverse[failed] * reasons + basis, return_counts=True)
     rows: list[dict[str, Any]] = []
     for place in np.lexsort((codes, -counts))[:top]:
         which, basis = divmod(int(codes[place]), reasons)

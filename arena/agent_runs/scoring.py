@@ -138,7 +138,7 @@ def analyse(
     records, state = scored.records, scored.state
     first = first_occurrences(records)
     kept = first < 0
-    counted = records[kept]
+    counted = records if kept.all() else records[kept]
     queries = group_queries(counted)
     names = state.rounds.listed
     agreement = consistency(counted, names, queries)

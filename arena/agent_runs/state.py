@@ -119,8 +119,13 @@ class State:
         )
 
     def records(self) -> Records:
-        """All items in the order read; the blocks are given up, so that memory holds them once."""
-        joined = np.concatenate(self._blocks) if self._blocks else np.empty(0, dtype=DTYPE)
+        """All items in the order read; each block is given up once copied, so that memory holds them once."""
+        joined = np.empty(sum(len(block) for block in self._blocks), dtype=DTYPE)
+        end = len(joined)
+        while self._blocks:
+            block = self._blocks.pop()
+            joined[end - len(block) : end] = block
+            end -= len(block)
         self._blocks = [joined]
         return joined
 
