@@ -116,7 +116,7 @@ class Usage(Record):
 class Reply(Record):
     """One endpoint's answer to one subset.
 
-    ``latency_s`` is rounded to half a second, so that equal answers make equal files; the journal has it in full.
+    ``latency_s`` is in whole seconds, so that equal answers make equal files; the journal has it in full.
     """
 
     subset: str

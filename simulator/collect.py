@@ -32,7 +32,7 @@ async def reply_to(
         text=speech.text,
         finish=answer.finish,
         usage=Usage(**answer.usage._asdict()),
-        latency_s=None if answer.latency_s is None else round(2 * answer.latency_s) / 2,
+        latency_s=None if answer.latency_s is None else float(round(answer.latency_s)),
         cost_usd=answer.cost_usd,
         warnings=(*answer.warnings, *speech.notes),
     )
