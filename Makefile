@@ -23,7 +23,13 @@ check: $(STAMP) ## format, lint, types, and the direction of imports
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 
-test: check ## all checks and all tests
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium fonts-noto-cjk >/dev/null; } || \
+	  echo "no chromium: browser tests will be skipped, saying so"
+
+test: check browser ## all checks and all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 demo: $(STAMP) ## a small tournament on the embedded model: no key, a few minutes, leaves runs/demo/report.html
@@ -36,4 +42,4 @@ format: $(STAMP) ## rewrite the code in the project's format
 clean: ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help setup check test demo format clean
+.PHONY: help setup check browser test demo format clean
