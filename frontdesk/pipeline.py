@@ -204,12 +204,15 @@ class Pipeline:
         self, stage: str, work: Sequence[Item], do: Callable[[Item], Awaitable[Result]], endpoints: Sequence[str]
     ) -> Gathered[Item, Result]:
         self.progress.start(stage, len(work))
+        events = self._gateway().events
+        events.emit("stage_started", stage=stage, items=len(work))
         adapters = self._adapters(endpoints)
         at_once = min(MOST_AT_ONCE, sum(adapter.settings.concurrency for adapter in adapters.values()))
         gathered = await each(work, do, at_once=at_once, finished=self.progress.advance)
         journal = self._gateway().journal
         if journal is not None:
             journal.sync()
+        events.emit("stage_ended", stage=stage, done=len(gathered.done), failed=len(gathered.failed), of=len(work))
         return gathered
 
     def _adapters(self, names: Sequence[str]) -> Mapping[str, Adapter]:

@@ -6,22 +6,28 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 from frontdesk.config import Config
 from frontdesk.pipeline import Pipeline, Stopping
 from frontdesk.progress import Progress
 from frontdesk.runfolder import RunFolder
+from gateway.adapters.base import Tokens
 from gateway.adapters.catalog import build
-from gateway.budget import Budget, Spent
+from gateway.budget import Budget
 from gateway.engine import Gateway
 from gateway.errors import Interrupted
 from gateway.events import EventLog
+from gateway.telemetry import from_environment
 from runstore.journal import Journal, RunLock
+from runstore.problems import Problem
 
 DRAIN_S = 30.0
+RESUME = "to go on: run the same command again (finished calls are not made again)"
 
 
 @asynccontextmanager
@@ -36,44 +42,75 @@ async def opened(
 ) -> AsyncGenerator[Pipeline]:
     """A pipeline over a run folder, with its journal open for writing and these endpoints built.
 
-    Raises Problem before anything is called: a folder in use, a configuration that differs, a missing key.
+    Raises Problem before anything is called: a folder in use, a configuration that differs, a missing key, a cap
+    in dollars on calls whose price nobody knows.
     """
     adapters = {name: build(name, config.endpoints[name]) for name in endpoints}
-    with RunLock(folder.path):
+    progress = progress or Progress()
+    with RunLock(folder.path), contextlib.ExitStack() as closing:
         budget = Budget(config.budget.usd, config.budget.calls, config.budget.tokens)
-        events = EventLog(folder.file("log.jsonl"))
-        gateway = Gateway(adapters, budget=budget, events=events)
+        gateway = Gateway(adapters, budget=budget)
+        check_prices(gateway, progress)
         folder.claim(config, gateway.redactor, change=change)
-        journal = Journal(folder.journal, durable=durable)
-        gateway.journal = journal
-        if budget.is_capped:
-            count_earlier(journal, budget.total)
-        progress = progress or Progress()
+        gateway.events = EventLog(folder.file("log.jsonl"), gateway.redactor)
+        closing.callback(gateway.events.close)
+        gateway.journal = Journal(folder.journal, durable=durable)
+        closing.callback(gateway.journal.close)
+        gateway.telemetry = from_environment()
+        if gateway.telemetry is not None:
+            closing.callback(gateway.telemetry.close)
+        gateway.notify = progress.say
         progress.status = lambda: _status(gateway)
-        for note in journal.notes:
-            progress.say(f"journal: {note}")
-        if journal.lost:
-            progress.say(
-                f"journal: {journal.lost} calls were sent but their answers were lost with an earlier process"
-            )
-        try:
-            async with gateway:
+        _greet(gateway, gateway.journal, progress)
+        async with gateway:
+            try:
                 yield Pipeline(folder, config, gateway, progress)
-        finally:
-            journal.close()
-            events.close()
+            finally:
+                gateway.events.emit("session_ended", **asdict(budget.total))
 
 
-def count_earlier(journal: Journal, total: Spent) -> None:
+def check_prices(gateway: Gateway, progress: Progress) -> None:
+    """A cap in dollars holds only where prices are known. Raises Problem where it is the only cap."""
+    budget = gateway.budget
+    unknown = [name for name, endpoint in gateway.endpoints.items() if not endpoint.is_priced]
+    if budget.usd is None or not unknown:
+        return
+    said = (
+        f"budget.usd: the price of {', '.join(unknown)} is not known, so its calls cannot be counted in dollars; "
+        f"give it as endpoints.{unknown[0]}.price, or cap calls or tokens"
+    )
+    if budget.calls is None and budget.tokens is None:
+        raise Problem(said)
+    progress.say(said)
+
+
+def _greet(gateway: Gateway, journal: Journal, progress: Progress) -> None:
+    for note in journal.notes:
+        progress.say(f"journal: {note}")
+        gateway.events.emit("journal_repaired", message=note)
+    if journal.lost:
+        progress.say(
+            f"journal: {journal.lost} calls were sent but their answers were lost with an earlier process"
+        )
+    if gateway.budget.is_capped:
+        count_earlier(journal, gateway.budget)
+    gateway.events.emit(
+        "session_started", finished=len(journal), lost=journal.lost, failed=journal.states["failed"]
+    )
+
+
+def count_earlier(journal: Journal, budget: Budget) -> None:
     """Add what earlier processes of this run spent to the totals that caps are checked against."""
-    from gateway.adapters.base import Tokens
-
+    budget.recall(journal.lost)
     for row in journal.rows():
-        if row["state"] == "sent":
-            total.calls += 1
-        elif row["state"] == "ok":
-            total.calls += len(row["faults"])
-            total.add(Tokens(*row["answer"]["usage"]), row["cost_usd"])
+        if row["state"] in ("sent", "note"):
+            continue
+        budget.recall(len(row["faults"]) + (row["state"] == "ok"))
+        for fault in row["faults"]:
+            if fault["usage"] is not None:
+                budget.spend(Tokens(*fault["usage"]), fault["cost_usd"])
+        if row["state"] == "ok":
+            budget.spend(Tokens(*row["answer"]["usage"]), row["cost_usd"])
 
 
 def run_interruptibly(work: Callable[[], Awaitable[int]], gateway_of: Callable[[], Gateway | None]) -> int:
@@ -86,34 +123,62 @@ def run_interruptibly(work: Callable[[], Awaitable[int]], gateway_of: Callable[[
 
 
 async def _guarded(work: Callable[[], Awaitable[int]], gateway_of: Callable[[], Gateway | None]) -> int:
-    loop = asyncio.get_running_loop()
     task = asyncio.ensure_future(work())
-    presses = 0
+    with _signals(_Stopper(task, gateway_of)):
+        try:
+            return await task
+        except asyncio.CancelledError:
+            gateway = gateway_of()
+            kept = len(gateway.journal) if gateway is not None and gateway.journal is not None else 0
+            _say(f"stopped at once; {kept} finished calls are kept\n{RESUME}")
+            return 130
+        except Stopping as stopping:
+            _say(f"{stopping}\n{RESUME}")
+            return stopping.reason.exit_code
 
-    def pressed() -> None:
-        nonlocal presses
-        presses += 1
-        gateway = gateway_of()
+
+class _Stopper:
+    """First signal: no new calls, those in flight may finish. Second: at once, even out of a long computation."""
+
+    def __init__(self, task: asyncio.Future[int], gateway_of: Callable[[], Gateway | None]) -> None:
+        self._task, self._gateway_of = task, gateway_of
+        self._loop = asyncio.get_running_loop()
+        self._presses = 0
+        self._is_heard = False
+
+    def pressed(self, *_: object) -> None:
+        """Between any two instructions of the main thread: only counts, and asks the loop to act."""
+        self._presses += 1
+        if self._presses > 1 and (self._presses > 2 or not self._is_heard):
+            raise KeyboardInterrupt
+        self._loop.call_soon_threadsafe(self._act, self._presses)
+
+    def _act(self, presses: int) -> None:
+        self._is_heard = True
+        gateway = self._gateway_of()
         if presses > 1 or gateway is None:
-            task.cancel()
+            self._task.cancel()
             return
         _say(
             f"\nstopping: {gateway.in_flight} calls in flight may finish (up to {DRAIN_S:g} s); "
             "press Ctrl-C again to stop at once"
         )
         gateway.stop(Interrupted("interrupted"))
-        loop.call_later(DRAIN_S, task.cancel)
+        self._loop.call_later(DRAIN_S, gateway.give_up)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, pressed)
+
+@contextlib.contextmanager
+def _signals(stopper: _Stopper) -> Generator[None]:
+    """The stopper hears Ctrl-C and a polite kill, where signals can be heard at all."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, stopper.pressed) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        return await task
-    except asyncio.CancelledError:
-        _say("stopped at once; finished calls are kept in the journal")
-        return 130
-    except Stopping as stopping:
-        _say(f"{stopping}\nto go on: run the same command again")
-        return stopping.reason.exit_code
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _say(line: str) -> None:

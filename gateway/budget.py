@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 
 from gateway.adapters.base import Tokens
@@ -10,7 +11,10 @@ from gateway.errors import BudgetReached
 
 @dataclass(slots=True)
 class Spent:
-    """Totals of one endpoint (or of all). ``usd`` covers ``priced`` of ``calls``; the rest have no known price."""
+    """Totals of one endpoint (or of all). ``usd`` covers ``priced`` of ``calls``; the rest have no known price.
+
+    ``calls`` counts attempts that were sent, ``served`` answers out of the journal.
+    """
 
     calls: int = 0
     failed: int = 0
@@ -26,12 +30,11 @@ class Spent:
     def tokens(self) -> int:
         return self.input + self.output + self.thinking
 
-    def add(self, tokens: Tokens | None, usd: float | None) -> None:
-        if tokens is not None:
-            self.input += tokens.input or 0
-            self.output += tokens.output or 0
-            self.thinking += tokens.thinking or 0
-            self.cached += tokens.cached or 0
+    def add(self, tokens: Tokens, usd: float | None) -> None:
+        self.input += tokens.input or 0
+        self.output += tokens.output or 0
+        self.thinking += tokens.thinking or 0
+        self.cached += tokens.cached or 0
         if usd is not None:
             self.priced += 1
             self.usd += usd
@@ -41,35 +44,73 @@ class Spent:
 class Budget:
     """Caps on a whole run, earlier sessions of it included; None is no cap.
 
-    A call is let through only if what is spent plus what is in flight (at the mean of finished calls) stays
-    within the caps.
+    Calls are counted exactly. Of dollars and tokens nobody knows beforehand what a call takes: as many are let
+    out at once as fit if each takes as much as the largest so far (one, before there was any); the others wait,
+    and the cap is reached when not even one alone would fit by the mean.
     """
 
     usd: float | None = None
     calls: int | None = None
     tokens: int | None = None
     total: Spent = field(default_factory=Spent)
-    by_endpoint: dict[str, Spent] = field(default_factory=dict[str, Spent])
     in_flight: int = 0
+    _ended: int = 0
+    _largest_usd: float = 0.0
+    _largest_tokens: int = 0
+    _change: asyncio.Future[None] | None = None
 
     @property
     def is_capped(self) -> bool:
         return self.usd is not None or self.calls is not None or self.tokens is not None
 
-    def of(self, endpoint: str) -> Spent:
-        return self.by_endpoint.setdefault(endpoint, Spent())
+    def entered(self) -> None:
+        """A call goes out."""
+        self.in_flight += 1
+        self.total.calls += 1
 
-    def check(self) -> None:
-        """Raises BudgetReached if one more call might break a cap."""
-        total, flying = self.total, self.in_flight
+    def left(self) -> None:
+        """A call came to an end."""
+        self.in_flight -= 1
+        self._ended += 1
+        if self._change is not None:
+            self._change.set_result(None)
+            self._change = None
+
+    def spend(self, tokens: Tokens, usd: float | None) -> None:
+        self.total.add(tokens, usd)
+        self._largest_tokens = max(self._largest_tokens, sum(count or 0 for count in tokens[:3]))
+        self._largest_usd = max(self._largest_usd, usd or 0.0)
+
+    def recall(self, calls: int) -> None:
+        """Calls of an earlier session."""
+        self.total.calls += calls
+        self._ended += calls
+
+    def fits(self) -> bool:
+        """Whether one more call may go out now; if not, perhaps when another has ended: see :meth:`change`.
+
+        Raises BudgetReached.
+        """
+        total = self.total
         if self.calls is not None and total.calls >= self.calls:
             raise BudgetReached(f"the cap of {self.calls} calls is reached")
-        done = max(1, total.calls - flying)
-        if self.usd is not None and total.usd + (flying + 1) * total.usd / done > self.usd:
-            raise BudgetReached(
-                f"the cap of {self.usd:g} USD is reached: {total.usd:.4f} spent, {flying} calls in flight"
-            )
-        if self.tokens is not None and total.tokens + (flying + 1) * total.tokens / done > self.tokens:
-            raise BudgetReached(
-                f"the cap of {self.tokens} tokens is reached: {total.tokens} used, {flying} in flight"
-            )
+        now = True
+        for cap, spent, largest, unit in (
+            (self.usd, total.usd, self._largest_usd, "USD"),
+            (self.tokens, float(total.tokens), float(self._largest_tokens), "tokens"),
+        ):
+            if cap is None:
+                continue
+            if not self.in_flight:
+                mean = spent / self._ended if self._ended else 0.0
+                if spent >= cap or spent + mean > cap:
+                    raise BudgetReached(f"the cap of {cap:g} {unit} is reached: {spent:.6g} spent")
+            elif not self._ended or spent + (self.in_flight + 1) * largest > cap:
+                now = False
+        return now
+
+    def change(self) -> asyncio.Future[None]:
+        """Done when a call that is in flight now has ended."""
+        if self._change is None:
+            self._change = asyncio.get_running_loop().create_future()
+        return self._change

@@ -5,16 +5,23 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import cast
 
 import orjson
 
 from gateway.adapters.base import Adapter, Tokens
 from gateway.budget import Spent
-from gateway.limits import AdaptiveConcurrency, PerMinute
+from gateway.errors import TRANSIENT, Fault, Retry
+from gateway.limits import AdaptiveConcurrency, PerMinute, TokenGuess
 from gateway.prices import cost, price_of
 from gateway.retry import EndpointHealth
 from gateway.wire import Lane, choose_lane
+
+FIRST_OUTPUT = 256
+"""Tokens of output that a first call is taken to give, where the settings say no less."""
+BUSY_LANE_S = 5.0
+"""How long a lane rests after a rate limit that names no time, if there are other lanes."""
 
 
 class Endpoint:
@@ -57,9 +64,9 @@ class Endpoint:
         self._tokens = (
             PerMinute(settings.tokens_per_minute, clock, burst_s=10.0) if settings.tokens_per_minute else None
         )
-        self._count: Callable[[str], int] | None = None
-        self._ratio = 1.0
+        self._guess: TokenGuess | None = None
         self._price = price_of(settings)
+        self.is_priced = self._price is not None
 
     def key(self, sent: bytes, repeat: int) -> str:
         """The journal's key: BLAKE2b-128 of endpoint, kind, address (or identity), all that is sent, repeat."""
@@ -69,34 +76,54 @@ class Endpoint:
         return hasher.hexdigest()
 
     def lane(self, now: float) -> Lane:
-        return choose_lane(self.lanes, now)
+        lane = choose_lane(self.lanes, now)
+        lane.used += 1
+        return lane
+
+    def blame(self, lane: Lane, fault: Fault, now: float) -> Retry:
+        """What a fault means for its lane, and whether another attempt makes sense: perhaps over another lane.
+
+        A refused key, or one whose quota is used up, is out for good; a busy lane rests as long as it asked for.
+        """
+        if len(self.lanes) == 1:
+            return fault.retry
+        if fault.kind in ("auth", "quota"):
+            lane.rest(inf)
+        elif fault.kind == "rate_limit":
+            lane.rest(now + (BUSY_LANE_S if fault.retry.wait_s is None else fault.retry.wait_s))
+        else:
+            if fault.kind in ("connection", "timeout", "server"):
+                lane.went_badly(now)
+            return fault.retry
+        return fault.retry if all(other.is_out(now) for other in self.lanes) else TRANSIENT
 
     def estimate(self, sent: bytes) -> int:
-        """Tokens this call will take, where a limit needs to know; else 0."""
+        """Tokens of the text that is sent, where a limit needs to know; else 0."""
         if self._tokens is None:
             return 0
-        if self._count is None:
+        if self._guess is None:
             from gateway.tokens import estimator
 
-            self._count = estimator(self.adapter.settings.model or "")
-        text = sent.decode("utf-8", "replace")
-        expected_output = self.adapter.settings.max_output_tokens or 256
-        return max(1, int(self._ratio * self._count(text)) + expected_output)
+            settings = self.adapter.settings
+            first = min(FIRST_OUTPUT, settings.max_output_tokens or FIRST_OUTPUT)
+            self._guess = TokenGuess(estimator(settings.model or ""), first)
+        return self._guess.input(sent.decode("utf-8", "replace"))
 
-    def reserve(self, tokens: int) -> float:
-        """Seconds until the limits per minute allow this call."""
+    def reserve(self, counted: int) -> tuple[float, int]:
+        """Seconds until the limits per minute allow a call with that much text, and the tokens reserved for it."""
         wait = self._requests.reserve(1) if self._requests is not None else 0.0
-        if self._tokens is not None:
-            wait = max(wait, self._tokens.reserve(tokens))
-        return wait
+        if self._tokens is None or self._guess is None:
+            return wait, 0
+        reserved = self._guess.total(counted)
+        return max(wait, self._tokens.reserve(reserved)), reserved
 
-    def settle(self, estimated: int, usage: Tokens) -> None:
-        """Correct the reserved tokens, and later estimates, by what the provider counted."""
-        if self._tokens is None or usage.input is None:
+    def settle(self, counted: int, reserved: int, usage: Tokens) -> None:
+        """Correct what was reserved, and later guesses, by what the provider counted."""
+        if self._tokens is None or self._guess is None or usage.input is None:
             return
-        used = usage.input + (usage.output or 0) + (usage.thinking or 0)
-        self._tokens.settle(estimated, used)
-        self._ratio = min(4.0, max(0.25, self._ratio * (1 + 0.1 * (used / max(1, estimated) - 1))))
+        outputs = (usage.output or 0) + (usage.thinking or 0)
+        self._tokens.settle(reserved, usage.input + outputs)
+        self._guess.learn(counted, usage.input, outputs)
 
     def cost(self, usage: Tokens) -> float | None:
         """USD, or None where the price is not known."""

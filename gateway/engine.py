@@ -10,37 +10,41 @@ their own, by number. A call is written before its result is used.
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NoReturn, cast
-
-import orjson
 
 from gateway.adapters.base import Adapter, Answer, Prompt, Tokens
 from gateway.budget import Budget
+from gateway.clocks import Clocks
 from gateway.endpoint import Endpoint
-from gateway.errors import TRANSIENT, CallFailed, EndpointStopped, Fault, Forbidden, Interrupted, Stopped
+from gateway.errors import (
+    TRANSIENT,
+    CallFailed,
+    EndpointStopped,
+    Fault,
+    Forbidden,
+    Interrupted,
+    JournalLost,
+    Retry,
+    Stopped,
+)
 from gateway.events import EventLog
 from gateway.http1 import Pool
 from gateway.retry import GiveUp, wait_before
+from gateway.rows import Call, answer_of, failed_line, failure_of, fault_row, ok_line, sent_line
 from gateway.secrets import Redactor
+from gateway.telemetry import Telemetry
 from gateway.wire import Attempt, Deadlines
 from runstore.ids import draw
 from runstore.journal import Journal, State
 
 
-@dataclass(frozen=True, slots=True)
-class Clocks:
-    """Time and waiting, passed in so that tests own them: wall clock, monotonic clock, sleep."""
-
-    wall: Callable[[], float] = time.time
-    ticks: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-
-
 class Gateway:
-    """The only door to any model. Use as an async context manager; :meth:`ask` may be called from any task."""
+    """The only door to any model. Use as an async context manager; :meth:`ask` may be called from any task.
+
+    ``notify`` is told what a person should know at once, in one line each: an endpoint that was given up.
+    """
 
     def __init__(
         self,
@@ -57,16 +61,19 @@ class Gateway:
         self.offline = offline
         self.journal, self.budget = journal, budget or Budget()
         self.events = events or EventLog(None)
+        self.notify: Callable[[str], None] = lambda _: None
+        self.telemetry: Telemetry | None = None
         self.endpoints = {
             name: Endpoint(name, adapter, self.clocks.ticks, {} if offline else environ, keyless=offline)
             for name, adapter in endpoints.items()
         }
         self.redactor = Redactor(secret for endpoint in self.endpoints.values() for secret in endpoint.secrets)
-        self._flying: dict[str, asyncio.Future[Answer] | None] = {}
+        self._flying: dict[str, asyncio.Future[Answer | None] | None] = {}
         self._deadlines = Deadlines(self.clocks.ticks)
         self._pool = Pool()
         self._stop: Stopped | None = None
-        self._capped = self.budget.is_capped
+        self._stopping: asyncio.Future[None] | None = None
+        self._is_capped = self.budget.is_capped
 
     @classmethod
     def open(cls, endpoints: Mapping[str, Mapping[str, Any]], **options: Any) -> Gateway:
@@ -83,335 +90,308 @@ class Gateway:
         if self.journal is not None:
             self.journal.sync()
 
-    def stop(self, reason: Stopped | None = None) -> None:
-        """No new calls from now on; those in flight go on."""
+    # -- stopping
+
+    def stop(self, reason: Stopped | None = None) -> Stopped:
+        """No new attempts from now on, and no more waiting for one; those in flight go on."""
         self._stop = self._stop or reason or Interrupted("interrupted")
+        if self._stopping is not None and not self._stopping.done():
+            self._stopping.set_result(None)
+        return self._stop
+
+    def give_up(self) -> None:
+        """After a stop: those in flight have had time enough. They end as interrupted, and may be paid for."""
+        self.stop()
+        self._deadlines.strike()
 
     @property
     def in_flight(self) -> int:
         return self.budget.in_flight
+
+    async def _pause(self, seconds: float) -> None:
+        """Sleep, but not on after a stop."""
+        if self._stop is not None or seconds <= 0:
+            return
+        if self._stopping is None:
+            self._stopping = asyncio.get_running_loop().create_future()
+        sleeping = asyncio.ensure_future(self.clocks.sleep(seconds))
+        try:
+            await asyncio.wait((sleeping, self._stopping), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sleeping.cancel()
+
+    # -- asking
 
     async def ask(
         self, endpoint: str, prompt: Prompt, *, repeat: int = 0, stage: str = "", item: str = ""
     ) -> Answer:
         """The endpoint's answer to the prompt: from the journal if it was ever given, else by a call.
 
-        Raises CallFailed (EndpointStopped, Forbidden) or Stopped (BudgetReached, Interrupted).
+        Raises CallFailed (EndpointStopped, Forbidden) or Stopped (BudgetReached, Interrupted, JournalLost).
         """
         target = self.endpoints[endpoint]
         sent = target.adapter.compose(prompt)
         key = target.key(sent, repeat)
-        journal = self.journal
-        if journal is not None:
-            row = journal.find(key)
-            if row is not None:
-                target.spent.served += 1
-                return answer_of(row)
-            if self.offline:
-                raise replayed_failure(journal.find_failure(key), endpoint)
         flying = self._flying
-        if key in flying:
+        while True:
+            if (answer := self._known(target, key)) is not None:
+                return answer
+            if key not in flying:
+                break
             shared = flying[key]
             if shared is None:
                 shared = flying[key] = asyncio.get_running_loop().create_future()
-            return await asyncio.shield(shared)
+            if (answer := await asyncio.shield(shared)) is not None:
+                return answer
         flying[key] = None
+        began = self.clocks.ticks()
         try:
-            answer = await self._call(target, sent, key, (repeat, stage, item))
+            answer = await self._call(target, Call(sent, key, repeat, stage, item, target.estimate(sent), began))
         except BaseException as error:
-            shared = flying.pop(key)
-            if shared is not None and not shared.done():
-                shared.set_exception(error if isinstance(error, Exception) else Interrupted("interrupted"))
-                shared.exception()
+            _hand_over(flying.pop(key), None, error)
             raise
-        shared = flying.pop(key)
-        if shared is not None and not shared.done():
-            shared.set_result(answer)
+        _hand_over(flying.pop(key), answer)
         return answer
 
-    async def _call(self, target: Endpoint, sent: bytes, key: str, labels: tuple[int, str, str]) -> Answer:
-        """Attempts until there is an answer, or none is to be had; then the journal."""
-        began = self.clocks.ticks()
-        attempts: list[dict[str, Any]] = []
-        announced = False
-        estimate = target.estimate(sent)
-        while True:
-            try:
-                await self._admit(target, estimate)
-            except Fault as closed:
-                await self._fail(target, closed, closed.message, attempts, sent, key, labels)
-            self.budget.in_flight += 1
-            self.budget.total.calls += 1
-            target.spent.calls += 1
-            if not announced and self.journal is not None:
-                announced = True
-                self.journal.put(key, "sent", b',"endpoint":%b,"at":%.3f' % (target.name_json, self.clocks.wall()))
-            started = self.clocks.ticks()
-            attempt = Attempt(self._pool, target.lane(started), self.redactor)
-            fault: Fault | None = None
-            answer: Answer | None = None
-            try:
-                answer = await self._attempt(target, sent, attempt)
-            except Fault as caught:
-                fault = caught
-            finally:
-                self.budget.in_flight -= 1
-            latency = round(self.clocks.ticks() - started, 4)
-            if answer is not None:
-                usd = self._went_well(target, attempt, answer, latency, estimate)
-                answer = answer._replace(
-                    latency_s=latency, cost_usd=usd, retried=tuple(fault["kind"] for fault in attempts)
-                )
-                body = _ok_line(target, sent, labels, answer, attempt.bodies, attempts, self.clocks.wall())
-                await self._record(key, "ok", body)
-                return answer
-            fault = fault or Fault("unexpected", "neither an answer nor a fault")
-            self._went_wrong(target, attempt, fault, latency, attempts)
-            wait = await self._wait_or_fail(target, fault, attempts, began, sent, key, labels)
-            await self.clocks.sleep(wait)
-
-    async def _record(self, key: str, state: State, body: bytes) -> None:
-        """Written before it is used."""
+    def _known(self, target: Endpoint, key: str) -> Answer | None:
+        """The answer that the journal holds. Offline, raises the failure that it holds, if no answer."""
         if self.journal is None:
-            return
-        self.journal.put(key, state, self.redactor.data(body))
-        written = self.journal.written()
-        if written is not None:
-            await asyncio.shield(written)
+            return None
+        row = self.journal.find(key)
+        if row is not None:
+            target.spent.served += 1
+            return answer_of(row)
+        if self.offline:
+            raise failure_of(self.journal.find_failure(key), target.name)
+        return None
 
-    def _check_open(self, target: Endpoint) -> None:
-        if self._stop is not None:
-            raise self._stop
-        if target.health.reason is not None:
-            raise Fault("endpoint_stopped", target.health.reason)
-        if self._capped:
-            self.budget.check()
+    async def _call(self, target: Endpoint, call: Call) -> Answer:
+        """Attempts until there is an answer, or none is to be had; then the journal."""
+        try:
+            while True:
+                reserved = await self._admit(target, call)
+                ended = await self._attempt(target, call, reserved)
+                if isinstance(ended, Answer):
+                    return ended
+                await self._pause(ended)
+        except (Stopped, asyncio.CancelledError):
+            if call.faults and not call.is_out and not isinstance(self._stop, JournalLost):
+                line = failed_line(
+                    target.name_json, call, "interrupted", "stopped between attempts", "", self.clocks.wall()
+                )
+                self._put(call.key, "failed", line)
+            raise
 
-    async def _admit(self, target: Endpoint, estimate: int) -> None:
-        """Wait in line until this attempt may start."""
-        self._check_open(target)
+    async def _admit(self, target: Endpoint, call: Call) -> int:
+        """Wait in line until an attempt may start, and announce it; returns the tokens reserved for it."""
+        since = self.clocks.ticks()
+        await self._check_open(target, call)
         if not target.gate.take_now():
             await target.gate.take()
         try:
-            wait = target.reserve(estimate)
-            if wait > 0:
-                await self.clocks.sleep(wait)
-            self._check_open(target)
+            wait, reserved = target.reserve(call.estimate)
+            await self._pause(wait)
+            while self._is_capped and self._stop is None and not self.budget.fits():
+                await asyncio.shield(self.budget.change())
+            await self._check_open(target, call)
+            if not call.is_announced:
+                self._put(call.key, "sent", sent_line(target.name_json, self.clocks.wall()))
+                call.is_announced = True
         except BaseException:
             target.gate.left()
             raise
+        call.waited_s += self.clocks.ticks() - since
+        return reserved
 
-    async def _attempt(self, target: Endpoint, sent: bytes, attempt: Attempt) -> Answer:
-        task = cast("asyncio.Task[object]", asyncio.current_task())
-        deadlines = self._deadlines
-        deadlines.start(task, target.timeout_s)
-        attempt.lane.in_use += 1
+    async def _check_open(self, target: Endpoint, call: Call) -> None:
+        if self._stop is not None:
+            raise self._stop
+        if target.health.reason is not None:
+            await self._fail(target, call, "endpoint_stopped", target.health.reason)
+
+    async def _attempt(self, target: Endpoint, call: Call, reserved: int) -> Answer | float:
+        """One attempt: the answer, written; or how many seconds to wait before another. Raises CallFailed."""
+        self.budget.entered()
+        target.spent.calls += 1
+        started = self.clocks.ticks()
+        lane = target.lane(started)
+        attempt = Attempt(self._pool, lane, self.redactor)
+        lane.in_use += 1
+        call.is_out = True
         try:
-            answer = await target.adapter.send(sent, attempt)
-        except asyncio.CancelledError:
-            if deadlines.stop(task):
-                task.uncancel()
-                raise Fault("timeout", f"no answer within {target.timeout_s:g} s", TRANSIENT) from None
+            found = await self._send(target, call, attempt)
+        except BaseException:
             target.gate.left()
             raise
-        except Fault:
-            await self._settle_deadline(task)
-            raise
-        except Exception as error:
-            await self._settle_deadline(task)
-            raise Fault("unexpected", f"{type(error).__name__}: {error}") from error
         finally:
-            attempt.lane.in_use -= 1
-        if deadlines.stop(task):
-            await self._swallow_cancel(task)
-        if not isinstance(answer, Answer):  # pyright: ignore[reportUnnecessaryIsInstance] - anybody's adapter
-            raise Fault("unexpected", f"the adapter gave {type(answer).__name__}, not an answer")
+            lane.in_use -= 1
+            self.budget.left()
+        call.is_out = False
+        latency = round(self.clocks.ticks() - started, 4)
+        if isinstance(found, Fault):
+            return await self._settle_fault(target, call, attempt, found, latency)
+        return await self._finish(target, call, reserved, attempt, found, latency)
+
+    async def _send(self, target: Endpoint, call: Call, attempt: Attempt) -> Answer | Fault:
+        """The adapter's work under the attempt's deadline."""
+        task = cast("asyncio.Task[object]", asyncio.current_task())
+        self._deadlines.start(task, target.timeout_s)
+        fault: Fault | None = None
+        answer: object = None
+        try:
+            answer = await target.adapter.send(call.sent, attempt)
+        except asyncio.CancelledError:
+            if not self._deadlines.absorbed(task):
+                raise
+            given_up = "given up when the run was stopped"
+            message = f"no answer within {target.timeout_s:g} s" if self._stop is None else given_up
+            return Fault("timeout", message, TRANSIENT)
+        except Fault as caught:
+            fault = caught
+        except Exception as error:
+            fault = Fault("unexpected", _explained(error))
+        await self._deadlines.end(task)
+        if fault is not None:
+            return fault
+        if not isinstance(answer, Answer) or type(answer.text) is not str:
+            return Fault("unexpected", f"the adapter gave {type(answer).__name__}, not an answer with a text")
         return answer
 
-    async def _settle_deadline(self, task: asyncio.Task[object]) -> None:
-        if self._deadlines.stop(task):
-            await self._swallow_cancel(task)
-
-    async def _swallow_cancel(self, task: asyncio.Task[object]) -> None:
-        """The deadline struck in the tick in which the call ended: the cancellation is still on its way."""
-        try:
-            await asyncio.sleep(0)
-        except asyncio.CancelledError:
-            task.uncancel()
-
-    def _went_well(
-        self, target: Endpoint, attempt: Attempt, answer: Answer, latency: float, estimate: int
-    ) -> float | None:
+    async def _finish(
+        self, target: Endpoint, call: Call, reserved: int, attempt: Attempt, answer: Answer, latency: float
+    ) -> Answer:
+        """An answer came: counted, and written before it is used."""
+        target.gate.succeeded(latency)
         attempt.lane.went_well()
         target.health.worked()
-        target.gate.succeeded(latency)
-        target.settle(estimate, answer.usage)
+        target.settle(call.estimate, reserved, answer.usage)
         usd = target.cost(answer.usage)
-        target.spent.add(answer.usage, usd)
-        self.budget.total.add(answer.usage, usd)
-        return usd
+        self._spend(target, answer.usage, usd)
+        answer = answer._replace(
+            latency_s=latency, cost_usd=usd, retried=tuple([fault["kind"] for fault in call.faults])
+        )
+        if self.journal is not None:
+            line = ok_line(target.name_json, call, answer, attempt.bodies, self.clocks.wall())
+            await self._record(call.key, "ok", line)
+        if self.telemetry is not None:
+            self.telemetry.answered(target.name, target.adapter.settings, call, answer)
+        return answer
 
-    def _went_wrong(
-        self, target: Endpoint, attempt: Attempt, fault: Fault, latency: float, attempts: list[dict[str, Any]]
-    ) -> None:
-        fault.message = self.redactor.text(fault.message)
-        usage = Tokens(*fault.usage) if fault.usage is not None else None
-        if usage is not None:
-            usd = target.cost(usage)
-            target.spent.add(usage, usd)
-            self.budget.total.add(usage, usd)
-        if fault.kind in {"rate_limit", "timeout"}:
+    def _spend(self, target: Endpoint, usage: Tokens, usd: float | None) -> None:
+        target.spent.add(usage, usd)
+        self.budget.spend(usage, usd)
+
+    async def _settle_fault(
+        self, target: Endpoint, call: Call, attempt: Attempt, fault: Fault, latency: float
+    ) -> float:
+        """An attempt failed: seconds until the next one, or the call's failure is written and raised."""
+        if fault.kind in ("rate_limit", "timeout"):
             target.gate.complained()
         else:
             target.gate.left()
-        if fault.kind in {"connection", "timeout", "server", "auth"}:
-            attempt.lane.went_badly(self.clocks.ticks())
-        target.health.failed(fault)
-        attempts.append(
-            {
-                "kind": fault.kind,
-                "message": fault.message,
-                "status": fault.status,
-                "latency_s": round(latency, 4),
-                "request_id": fault.request_id,
-                "usage": tuple(usage) if usage is not None else None,
-                "bodies": [body[:4096].decode("utf-8", "replace") for body in attempt.bodies],
-            }
-        )
-        self.events.emit("attempt_failed", endpoint=target.name, **{k: attempts[-1][k] for k in _EVENT_FIELDS})
-
-    async def _wait_or_fail(
-        self,
-        target: Endpoint,
-        fault: Fault,
-        attempts: list[dict[str, Any]],
-        began: float,
-        sent: bytes,
-        key: str,
-        labels: tuple[int, str, str],
-    ) -> float:
-        """Seconds until the next attempt; or the call's failure is written and raised."""
-        settings = target.adapter.settings
+        fault.message = self.redactor.text(fault.message)
+        usd = None
+        if fault.usage is not None:
+            usd = target.cost(Tokens(*fault.usage))
+            self._spend(target, Tokens(*fault.usage), usd)
+        fault.retry = target.blame(attempt.lane, fault, self.clocks.ticks())
+        call.faults.append(fault_row(fault, latency, usd, attempt.bodies))
+        self._log("attempt_failed", target, call, fault.kind, fault.message)
+        if target.health.failed(fault):
+            reason = f"{target.name}: {target.health.reason}"
+            self.events.emit("endpoint_stopped", endpoint=target.name, message=reason)
+            self.notify(reason)
         try:
-            return wait_before(
-                fault.retry,
-                len(attempts),
-                retries=settings.retries,
-                longest_wait_s=settings.longest_wait_s,
-                left_s=settings.total_s - (self.clocks.ticks() - began),
-                chance=draw(0, key, len(attempts)),
-            )
+            return self._wait(target, call, fault.retry)
         except GiveUp as reason:
             message = f"{fault.message} ({reason})" if str(reason) else fault.message
-        return await self._fail(target, fault, message, attempts, sent, key, labels)
+        return await self._fail(target, call, fault.kind, message, self.redactor.text(fault.text))
 
-    async def _fail(
-        self,
-        target: Endpoint,
-        fault: Fault,
-        message: str,
-        attempts: list[dict[str, Any]],
-        sent: bytes,
-        key: str,
-        labels: tuple[int, str, str],
-    ) -> NoReturn:
+    def _wait(self, target: Endpoint, call: Call, retry: Retry) -> float:
+        settings = target.adapter.settings
+        return wait_before(
+            retry,
+            len(call.faults),
+            retries=settings.retries,
+            longest_wait_s=settings.longest_wait_s,
+            left_s=settings.total_s - (self.clocks.ticks() - call.began - call.waited_s),
+            chance=draw(0, call.key, len(call.faults)),
+        )
+
+    async def _fail(self, target: Endpoint, call: Call, kind: str, message: str, text: str = "") -> NoReturn:
         """The call ends without an answer: written, then raised."""
         target.spent.failed += 1
         self.budget.total.failed += 1
-        body = _failed_line(target, sent, labels, fault, message, attempts, self.clocks.wall())
-        await self._record(key, "truncated" if fault.kind == "truncated" else "failed", body)
-        raise _FAILURES.get(fault.kind, CallFailed)(
-            target.name, fault.kind, message, len(attempts), self.redactor.text(fault.text)
-        ) from None
+        self._log("call_failed", target, call, kind, message)
+        line = failed_line(target.name_json, call, kind, message, text, self.clocks.wall())
+        await self._record(call.key, "truncated" if kind == "truncated" else "failed", line)
+        failure = _FAILURES.get(kind, CallFailed)(target.name, kind, message, len(call.faults), text)
+        if self.telemetry is not None:
+            self.telemetry.failed(target.name, target.adapter.settings, call, failure)
+        raise failure
+
+    # -- writing
+
+    async def _record(self, key: str, state: State, line: bytes) -> None:
+        """Written, when this returns."""
+        self._put(key, state, line)
+        written = self.journal.written() if self.journal is not None else None
+        if written is None:
+            return
+        try:
+            await asyncio.shield(written)
+        except OSError as error:
+            raise self._lost(error) from None
+
+    def _put(self, key: str, state: State, line: bytes) -> None:
+        if self.journal is None:
+            return
+        try:
+            self.journal.put(key, state, self.redactor.data(line))
+        except OSError as error:
+            raise self._lost(error) from None
+
+    def _lost(self, error: OSError) -> Stopped:
+        """What cannot be written must not be paid for."""
+        return self.stop(JournalLost(f"the journal cannot be written: {error.strerror or error}"))
+
+    def _log(self, event: str, target: Endpoint, call: Call, kind: str, message: str) -> None:
+        last: dict[str, Any] = call.faults[-1] if call.faults else {}
+        self.events.emit(
+            event,
+            endpoint=target.name,
+            stage=call.stage,
+            item=call.item,
+            attempt=len(call.faults),
+            kind=kind,
+            message=message,
+            status=last.get("status"),
+            latency_s=last.get("latency_s"),
+            request_id=last.get("request_id"),
+            key=call.key,
+        )
+
+
+def _explained(error: Exception) -> str:
+    """An adapter's own error in one line, with the place: it is not chained, for it may hold what was sent."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    code = trace.tb_frame.f_code.co_filename if trace is not None else "?"
+    return f"{type(error).__name__}: {error} (at {Path(code).name}:{trace.tb_lineno if trace is not None else 0})"
 
 
 _FAILURES = {"forbidden": Forbidden, "endpoint_stopped": EndpointStopped}
-_EVENT_FIELDS = ("kind", "message", "status", "latency_s", "request_id")
 
 
-def answer_of(row: Mapping[str, Any]) -> Answer:
-    """The answer that a journal line holds."""
-    kept = row["answer"]
-    return Answer(
-        kept["text"],
-        kept["finish"],
-        Tokens(*kept["usage"]),
-        kept["model"],
-        kept["request_id"],
-        tuple(kept["warnings"]),
-        row["latency_s"],
-        row["cost_usd"],
-        tuple(fault["kind"] for fault in row["faults"]),
-    )
-
-
-def replayed_failure(row: Mapping[str, Any] | None, endpoint: str) -> CallFailed:
-    """The failure that a journal line holds; without a line, that this call was never finished."""
-    if row is None:
-        return CallFailed(endpoint, "not_in_journal", "the journal has no such call", 0)
-    failure = row["failure"]
-    return CallFailed(endpoint, failure["kind"], failure["message"], len(row["faults"]), failure["text"])
-
-
-def _labels(target: Endpoint, labels: tuple[int, str, str], wall: float) -> bytes:
-    repeat, stage, item = labels
-    names = orjson.dumps((stage, item))
-    return b',"endpoint":%b,"repeat":%d,"where":%b,"at":%.3f' % (target.name_json, repeat, names, wall)
-
-
-def _ok_line(
-    target: Endpoint,
-    sent: bytes,
-    labels: tuple[int, str, str],
-    answer: Answer,
-    bodies: list[bytes],
-    attempts: list[dict[str, Any]],
-    wall: float,
-) -> bytes:
-    kept = orjson.dumps(
-        {
-            "text": answer.text,
-            "finish": answer.finish,
-            "usage": tuple(answer.usage),
-            "model": answer.model,
-            "request_id": answer.request_id,
-            "warnings": answer.warnings,
-        }
-    )
-    return b'%b,"latency_s":%b,"cost_usd":%b,"answer":%b,"faults":%b,"request":%b,"response":[%b]' % (
-        _labels(target, labels, wall),
-        orjson.dumps(answer.latency_s),
-        orjson.dumps(answer.cost_usd),
-        kept,
-        orjson.dumps(attempts) if attempts else b"[]",
-        sent,
-        b",".join(_as_json(body) for body in bodies),
-    )
-
-
-def _failed_line(
-    target: Endpoint,
-    sent: bytes,
-    labels: tuple[int, str, str],
-    fault: Fault,
-    message: str,
-    attempts: list[dict[str, Any]],
-    wall: float,
-) -> bytes:
-    failure = {"kind": fault.kind, "message": message, "text": fault.text}
-    return b'%b,"failure":%b,"faults":%b,"request":%b' % (
-        _labels(target, labels, wall),
-        orjson.dumps(failure),
-        orjson.dumps(attempts),
-        sent,
-    )
-
-
-def _as_json(body: bytes) -> bytes:
-    """A body that an adapter has read as JSON, on one line; anything orjson would not read back, as a string."""
-    if b"\n" not in body and b"\\ud" not in body and b"\\uD" not in body:
-        return body
-    try:
-        return orjson.dumps(orjson.loads(body))
-    except orjson.JSONDecodeError:
-        return orjson.dumps(body.decode("utf-8", "replace"))
+def _hand_over(
+    shared: asyncio.Future[Answer | None] | None, answer: Answer | None, error: BaseException | None = None
+) -> None:
+    """What came of a call, to those who wait for the same. Nothing came if its caller left: they ask anew."""
+    if shared is None or shared.done():
+        return
+    if isinstance(error, Exception):
+        shared.set_exception(error)
+        shared.exception()
+    else:
+        shared.set_result(answer)

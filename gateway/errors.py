@@ -6,6 +6,7 @@
     └── Forbidden         real model calls are switched off (tests)
     Stopped         no new calls are made: the run is stopping
     ├── BudgetReached     a cap on dollars, calls or tokens (exit code 3)
+    ├── JournalLost       calls can no longer be recorded (exit code 1)
     └── Interrupted       the user asked (exit code 130)
 
 Whether to try again is a value that travels with the fault, not something the loop works out.
@@ -55,7 +56,7 @@ class Fault(Exception):
     """One attempt went wrong.
 
     ``text`` is what came of the reply before it was cut or blocked, ``usage`` what was paid for it
-    (input, output, thinking, cached), ``detail`` the raw body for the journal.
+    (input, output, thinking, cached).
     """
 
     def __init__(
@@ -112,6 +113,12 @@ class BudgetReached(Stopped):
     """A cap of the ``[budget]`` section was reached."""
 
     exit_code = 3
+
+
+class JournalLost(Stopped):
+    """The journal cannot be written, for want of space perhaps: no call is made that could not be kept."""
+
+    exit_code = 1
 
 
 class Interrupted(Stopped):

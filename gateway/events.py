@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from typing import BinaryIO
 
+from gateway.secrets import Redactor
 from runstore.publish import to_json
 
 
 class EventLog:
-    """Appends events to ``log.jsonl``; with no path it only keeps quiet."""
+    """Appends events to ``log.jsonl``; with no path it only keeps quiet. A log that cannot be written stops
+    nothing: the journal is the record."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, redactor: Redactor | None = None) -> None:
+        self._redactor = redactor or Redactor()
         self._out: BinaryIO | None = None
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -20,7 +24,9 @@ class EventLog:
 
     def emit(self, event: str, **fields: object) -> None:
         if self._out is not None:
-            self._out.write(to_json({"at": round(time.time(), 3), "event": event, **fields}) + b"\n")
+            line = to_json({"at": round(time.time(), 3), "event": event, **fields})
+            with contextlib.suppress(OSError):
+                self._out.write(self._redactor.data(line) + b"\n")
 
     def close(self) -> None:
         if self._out is not None:

@@ -13,12 +13,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from socket import AF_INET6, SOCK_STREAM
 from typing import cast
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 import httptools
 
 from gateway.adapters.base import WireReply
-from gateway.errors import TRANSIENT, Fault
+from gateway.errors import TRANSIENT, Fault, FaultKind
 
 LARGEST_BODY = 64 << 20
 LARGEST_HEAD = 1 << 20
@@ -58,19 +58,26 @@ class Target:
         parts = urlsplit(url)
         self.origin = _origin(parts)
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        default = 443 if parts.scheme == "https" else 80
-        host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+        scheme, name, port = self.origin
+        host = f"[{name}]" if ":" in name else name
         lines = [
-            f"POST {_clean(path)} HTTP/1.1",
-            f"Host: {host}" + ("" if self.origin[2] == default else f":{self.origin[2]}"),
+            f"POST {quote(_clean(path), safe=_KEPT)} HTTP/1.1",
+            f"Host: {host}" + ("" if port == _PORTS[scheme] else f":{port}"),
             *(f"{_clean(name)}: {_clean(value)}" for name, value in headers.items()),
             "Content-Length: ",
         ]
-        self.head = "\r\n".join(lines).encode("latin-1", "replace")
+        self.head = "\r\n".join(lines).encode("utf-8", "replace")
+
+
+_KEPT = "/%?&=:@!$'()*+,;~[]"
+_PORTS = {"http": 80, "https": 443}
 
 
 def _origin(parts: SplitResult) -> Origin:
-    return parts.scheme, parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    host = parts.hostname or ""
+    if not host.isascii():
+        host = host.encode("idna").decode()
+    return parts.scheme, host, parts.port or _PORTS[parts.scheme]
 
 
 def _clean(text: str) -> str:
@@ -118,8 +125,11 @@ class Pool:
                         ssl=context,
                         server_hostname=host if context is not None else None,
                     )
+            except ssl.SSLCertVerificationError as failed:
+                refused = f"the certificate of {host} is not accepted: {failed.verify_message}"
+                raise Fault("connection", refused) from None
             except ssl.SSLError as failed:
-                raise Fault("connection", f"TLS with {host} failed: {failed.reason or 'handshake'}") from None
+                error = f"TLS failed: {failed.reason or 'handshake'}"
             except TimeoutError:
                 error = f"no connection within {CONNECT_S:g} s"
             except OSError as failed:
@@ -156,10 +166,20 @@ async def _look_up(host: str, port: int) -> list[tuple[int, str]]:
 class _Connection(asyncio.Protocol):
     """One connection; at most one exchange at a time. Goes back to ``idle`` after a whole response."""
 
-    __slots__ = ("_body", "_closed", "_done", "_got", "_headers", "_idle", "_parser", "_size", "_transport")
+    __slots__ = (
+        "_body",
+        "_done",
+        "_everybody",
+        "_has_head",
+        "_headers",
+        "_idle",
+        "_parser",
+        "_size",
+        "_transport",
+    )
 
     def __init__(self, idle: list[_Connection], everybody: set[_Connection]) -> None:
-        self._idle, self._closed = idle, everybody
+        self._idle, self._everybody = idle, everybody
         self._done: asyncio.Future[WireReply] | None = None
         self._begin()
 
@@ -167,7 +187,7 @@ class _Connection(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
         self._headers: list[tuple[bytes, bytes]] = []
         self._body: list[bytes] = []
-        self._size, self._got = 0, False
+        self._size, self._has_head = 0, False
 
     def exchange(self, request: bytes) -> asyncio.Future[WireReply]:
         self._done = asyncio.get_running_loop().create_future()
@@ -181,63 +201,68 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._closed.add(self)
+        self._everybody.add(self)
 
     def data_received(self, data: bytes) -> None:
-        self._got = True
-        if self._done is None:
+        if self._done is None:  # nobody asked: whatever this is, the connection cannot be trusted
             self.abort()
             return
         try:
             self._parser.feed_data(data)
-        except httptools.HttpParserError:
-            self._fail("malformed", "the response is not HTTP")
-            self.abort()
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            self._fail("malformed", "the response is not HTTP/1.1")
 
     def eof_received(self) -> bool:
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._closed.discard(self)
+        self._everybody.discard(self)
         if self in self._idle:
             self._idle.remove(self)
-        if self._done is None or self._done.done():
+        if self._done is None:
             return
-        names = {name.lower() for name, _ in self._headers}
-        if self._headers and not names & {b"content-length", b"transfer-encoding"} and exc is None:
+        if self._has_head and exc is None and not self._has_length():
             self._finish(keep=False)
-        elif self._got:
+        elif self._headers:
             self._fail("connection", "the response was cut off")
         else:
             self._fail("connection", "the server closed the connection")
 
-    # -- httptools' side
+    def _has_length(self) -> bool:
+        return any(name.lower() in (b"content-length", b"transfer-encoding") for name, _ in self._headers)
+
+    # -- httptools' side; it goes on to the end of what it was fed, whatever is found here
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._size += len(name) + len(value)
         if self._size > LARGEST_HEAD:
             self._fail("malformed", f"response headers are larger than {LARGEST_HEAD >> 20} MiB")
-            self.abort()
-        self._headers.append((name, value))
+        elif not self._has_head:
+            self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         self._size = 0
+        self._has_head = True
 
     def on_body(self, chunk: bytes) -> None:
         self._size += len(chunk)
         if self._size > LARGEST_BODY:
             self._fail("malformed", f"the response is larger than {LARGEST_BODY >> 20} MiB")
-            self.abort()
-        self._body.append(chunk)
+        else:
+            self._body.append(chunk)
 
     def on_message_complete(self) -> None:
-        if self._parser.get_status_code() < 200:
+        if self._parser.get_status_code() < 200:  # "100 Continue" and the like announce the response
             self._headers.clear()
-            return
-        self._finish(keep=self._parser.should_keep_alive())
+            self._has_head = False
+        else:
+            self._finish(keep=self._parser.should_keep_alive())
 
     def _finish(self, *, keep: bool) -> None:
         done, self._done = self._done, None
+        if done is None:  # a second response to one request
+            self.abort()
+            return
         body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
         reply = WireReply(self._parser.get_status_code(), Headers(self._headers), body)
         self._begin()
@@ -245,10 +270,12 @@ class _Connection(asyncio.Protocol):
             self._idle.append(self)
         else:
             self._transport.close()
-        if done is not None and not done.done():
+        if not done.done():
             done.set_result(reply)
 
-    def _fail(self, kind: str, message: str) -> None:
+    def _fail(self, kind: FaultKind, message: str) -> None:
         done, self._done = self._done, None
+        self._body.clear()
+        self.abort()
         if done is not None and not done.done():
-            done.set_exception(Fault("malformed" if kind == "malformed" else "connection", message, TRANSIENT))
+            done.set_exception(Fault(kind, message, TRANSIENT))

@@ -11,29 +11,33 @@ from collections.abc import Callable
 
 CUT = 0.7
 SLOWER = 3.0
+SLOWER_S = 1.0
 COOLDOWN_S = 2.0
-START = 16.0
-FLOOR = 1.0
+START = 64
+START_SHARE = 0.25
+GROWTH = 0.05
+BUSY = 0.8
 
 
 class AdaptiveConcurrency:
     """A gate whose width grows while it is used and things go well, and shrinks when the server complains.
 
-    Starts at 16 (or the ceiling), grows by one an answer until the first complaint (doubling a round), then by
-    one a round; a complaint (rate limit, timeout, or latency at three times its usual value) cuts it to 0.7,
-    at most once in two seconds. It grows only while at least 80 % of it is in use.
+    It starts at 64 or a quarter of the ceiling, whichever is more, and doubles each round of answers until the
+    first complaint; from then on it grows by one or by 5 % a round. A complaint (rate limit, timeout, or
+    latency at three times its usual value and a second above it) cuts it to 0.7, at most once in two seconds.
+    It grows only while at least 80 % of it is in use.
     """
 
     def __init__(self, ceiling: int, clock: Callable[[], float]) -> None:
         self.ceiling = ceiling
-        self.width = min(float(ceiling), START)
+        self.width = min(float(ceiling), max(float(START), START_SHARE * ceiling))
         self.in_use = 0
         self._clock = clock
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._slow_start = True
         self._quiet_until = 0.0
         self._usual: float | None = None
-        self._recent: float | None = None
+        self._recent = 0.0
 
     @property
     def waiting(self) -> int:
@@ -56,46 +60,44 @@ class AdaptiveConcurrency:
             await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
-                self._give_back()
+                self.left()
             raise
 
     def succeeded(self, latency_s: float) -> None:
         """An answer came; its place is free."""
-        if self.in_use >= 0.8 * self.width and self.width < self.ceiling:
-            self.width = min(float(self.ceiling), self.width + (1.0 if self._slow_start else 1.0 / self.width))
-        if self._usual is None or self._recent is None:
+        if self.width < self.ceiling and self.in_use >= BUSY * self.width:
+            step = 1.0 if self._slow_start else max(1.0 / self.width, GROWTH)
+            self.width = min(float(self.ceiling), self.width + step)
+        if self._usual is None:
             self._usual = self._recent = latency_s
         else:
             self._usual += 0.01 * (latency_s - self._usual)
             self._recent += 0.1 * (latency_s - self._recent)
-            if self._recent > SLOWER * self._usual and self._recent - self._usual > 1.0:
+            if self._recent > SLOWER * self._usual and self._recent - self._usual > SLOWER_S:
                 self._cut()
                 self._usual = self._recent
-        self._give_back()
+        self.left()
 
     def complained(self) -> None:
         """A rate limit or a timeout came; its place is free."""
         self._cut()
-        self._give_back()
+        self.left()
 
     def left(self) -> None:
         """Any other end; its place is free."""
-        self._give_back()
-
-    def _cut(self) -> None:
-        now = self._clock()
-        if now >= self._quiet_until:
-            self.width = max(FLOOR, self.width * CUT)
-            self._slow_start = False
-            self._quiet_until = now + COOLDOWN_S
-
-    def _give_back(self) -> None:
         self.in_use -= 1
         while self._waiting and self.in_use < int(self.width):
             place = self._waiting.popleft()
             if not place.done():
                 self.in_use += 1
                 place.set_result(None)
+
+    def _cut(self) -> None:
+        now = self._clock()
+        if now >= self._quiet_until:
+            self.width = max(1.0, self.width * CUT)
+            self._slow_start = False
+            self._quiet_until = now + COOLDOWN_S
 
 
 class PerMinute:
@@ -120,3 +122,24 @@ class PerMinute:
 
     def settle(self, estimated: float, used: float) -> None:
         self._due += (used - estimated) * self._seconds_each
+
+
+class TokenGuess:
+    """Tokens a call will take: its text by the tokenizer, corrected by what the provider counted, and the mean
+    output so far (``first_output`` before there was any)."""
+
+    def __init__(self, count: Callable[[str], int], first_output: int) -> None:
+        self._count = count
+        self._ratio = 1.0
+        self._output = float(first_output)
+
+    def input(self, text: str) -> int:
+        return max(1, self._count(text))
+
+    def total(self, counted: int) -> int:
+        return max(1, round(self._ratio * counted + self._output))
+
+    def learn(self, counted: int, inputs: int, outputs: int) -> None:
+        """What a call of ``counted`` tokens really took."""
+        self._ratio += 0.05 * (min(4.0, max(0.25, inputs / counted)) - self._ratio)
+        self._output += 0.05 * (outputs - self._output)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from gateway.errors import Fault, Retry
 
 FIRST_BACKOFF_S = 0.5
@@ -30,7 +32,7 @@ def wait_before(
     if attempt > retries:
         raise GiveUp(f"gave up after {attempt} attempts" if attempt > 1 else "")
     if retry.wait_s is None:
-        wait = chance * min(LONGEST_BACKOFF_S, FIRST_BACKOFF_S * 2.0 ** (attempt - 1))
+        wait = chance * min(LONGEST_BACKOFF_S, FIRST_BACKOFF_S * 2.0 ** min(attempt - 1, 16))
     else:
         if retry.wait_s > longest_wait_s:
             raise GiveUp(f"server asks for {retry.wait_s:g} s, longer than the ceiling of {longest_wait_s:g} s")
@@ -40,24 +42,34 @@ def wait_before(
     return wait
 
 
-PERMANENT_FOR_ALL = frozenset({"auth", "unknown_model", "bad_request", "quota", "forbidden"})
+PERMANENT_FOR_ALL = frozenset({"auth", "unknown_model", "quota", "forbidden"})
+"""Faults that say nothing about the one request: every other call would meet them too."""
+PERMANENT_FOR_MANY = frozenset({"bad_request"})
+"""Faults that do so only where no call ever worked: a setting that the endpoint does not take."""
 
 
 class EndpointHealth:
-    """Notices an endpoint whose first calls all fail for one permanent reason."""
+    """Notices an endpoint whose calls all fail for one permanent reason, from the start or from now on."""
 
     def __init__(self, patience: int = 5) -> None:
         self.patience = patience
         self.reason: str | None = None
-        self._worked = False
-        self._seen: dict[str, int] = {}
+        self._has_worked = False
+        self._in_a_row: Counter[str] = Counter()
 
     def worked(self) -> None:
-        self._worked = True
+        self._has_worked = True
+        if self._in_a_row:
+            self._in_a_row.clear()
 
-    def failed(self, fault: Fault) -> None:
-        if self._worked or fault.kind not in PERMANENT_FOR_ALL:
-            return
-        self._seen[fault.kind] = self._seen.get(fault.kind, 0) + 1
-        if self._seen[fault.kind] >= self.patience:
-            self.reason = f"stopped after its first {self.patience} calls all failed: {fault.message}"
+    def failed(self, fault: Fault) -> bool:
+        """True if this fault is the one that stops the endpoint; ``reason`` says so from then on."""
+        known = PERMANENT_FOR_ALL if self._has_worked else PERMANENT_FOR_ALL | PERMANENT_FOR_MANY
+        if self.reason is not None or fault.retry.again != "no" or fault.kind not in known:
+            return False
+        self._in_a_row[fault.kind] += 1
+        if self._in_a_row[fault.kind] < self.patience:
+            return False
+        calls = f"{self.patience} calls in a row" if self._has_worked else f"its first {self.patience} calls"
+        self.reason = f"stopped after {calls} failed: {fault.message}"
+        return True

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable
+from urllib.parse import quote, quote_plus
+
+import orjson
 
 MARK = "[redacted]"
 _SHORTEST = 6
 
 
 class Redactor:
-    """Replaces known secrets in texts and bytes. Secrets under six characters would hit ordinary words."""
+    """Replaces known secrets in texts and bytes, also as they look in JSON, in an address and in HTML.
+
+    Secrets under six characters would hit ordinary words and are left alone.
+    """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        known = sorted({secret for secret in secrets if len(secret) >= _SHORTEST}, key=len, reverse=True)
-        self._texts = tuple(known)
-        self._bytes = tuple(secret.encode() for secret in known)
+        forms = {form for secret in secrets if len(secret) >= _SHORTEST for form in _forms(secret)}
+        self._texts = tuple(sorted(forms, key=lambda form: (-len(form), form)))
+        self._bytes = tuple(form.encode() for form in self._texts)
 
     def text(self, text: str) -> str:
         for secret in self._texts:
@@ -27,3 +34,9 @@ class Redactor:
             if secret in data:
                 data = data.replace(secret, MARK.encode())
         return data
+
+
+def _forms(secret: str) -> set[str]:
+    in_json = orjson.dumps(secret)[1:-1].decode()
+    twice = orjson.dumps(in_json)[1:-1].decode()
+    return {secret, in_json, twice, quote(secret, safe=""), quote(secret), quote_plus(secret), html.escape(secret)}

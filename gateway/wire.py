@@ -28,9 +28,9 @@ class Lane:
     def __init__(self, base_url: str, key: str | None, headers: Mapping[str, str]) -> None:
         self.base_url, self.key = base_url.rstrip("/"), key
         self.headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", **headers}
-        self.in_use = 0
+        self.in_use = self.used = 0
         self._bad_in_a_row = 0
-        self._ejected_until = 0.0
+        self._out_until = 0.0
         self._targets: dict[str, Target] = {}
 
     def target(self, path: str, headers: Mapping[str, str] | None = None) -> Target:
@@ -45,23 +45,28 @@ class Lane:
         return target
 
     def is_out(self, now: float) -> bool:
-        return now < self._ejected_until
+        return now < self._out_until
+
+    def rest(self, until: float) -> None:
+        """Leave this lane alone until then, if there are others."""
+        self._out_until = max(self._out_until, until)
 
     def went_well(self) -> None:
         self._bad_in_a_row = 0
 
     def went_badly(self, now: float) -> None:
+        """Rests after three in a row; and then after each further one, until one goes well."""
         self._bad_in_a_row += 1
         if self._bad_in_a_row >= EJECT_AFTER:
-            self._ejected_until = now + EJECT_S
+            self.rest(now + EJECT_S)
 
 
 def choose_lane(lanes: Sequence[Lane], now: float) -> Lane:
-    """The least loaded lane that is not ejected; if all are, the least loaded of all."""
+    """The least loaded lane that is not resting (of equals, the least used); if all are, of all."""
     if len(lanes) == 1:
         return lanes[0]
     well = [lane for lane in lanes if not lane.is_out(now)]
-    return min(well or lanes, key=lambda lane: lane.in_use)
+    return min(well or lanes, key=lambda lane: (lane.in_use, lane.used))
 
 
 class Attempt:
@@ -109,8 +114,8 @@ def _check_allowed(host: str) -> None:
 class Deadlines:
     """Timeouts of attempts, kept by one timer for all instead of one each.
 
-    An attempt's task is cancelled at most a quarter of a second after its time is up; whoever started it turns
-    that cancellation into a timeout.
+    An attempt's task is cancelled at most a quarter of a second after its time is up; whoever started it asks
+    :meth:`absorbed` and turns that cancellation into a timeout.
     """
 
     STEP_S = 0.25
@@ -126,18 +131,40 @@ class Deadlines:
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self.STEP_S, self._sweep)
 
-    def stop(self, task: asyncio.Task[object]) -> bool:
-        """Forget the task; True if it was cancelled here because its time was up."""
+    def absorbed(self, task: asyncio.Task[object]) -> bool:
+        """After a cancellation: True if it came from here alone, and is hereby over."""
+        return self._stop(task) and task.uncancel() == 0
+
+    async def end(self, task: asyncio.Task[object]) -> None:
+        """The attempt has ended by itself; if its time was up in the same tick, the cancellation is still to
+        come. Raises CancelledError only if the task was cancelled by somebody else too."""
+        if not self._stop(task):
+            return
+        try:
+            await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            if task.uncancel() > 0:
+                raise
+
+    def strike(self) -> None:
+        """Let the time of every running attempt be up now."""
+        for task in list(self._running):
+            self._running[task] = 0.0
+        self._sweep(0.0)
+
+    def _stop(self, task: asyncio.Task[object]) -> bool:
         self._running.pop(task, None)
         if task in self._late:
             self._late.remove(task)
             return True
         return False
 
-    def _sweep(self) -> None:
-        now = self._clock()
+    def _sweep(self, now: float | None = None) -> None:
+        now = self._clock() if now is None else now
         for task in [task for task, due in self._running.items() if due <= now]:
             del self._running[task]
             self._late.add(task)
             task.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(self.STEP_S, self._sweep) if self._running else None

@@ -10,19 +10,20 @@ tick are joined into one write. A line that says "sent" goes out before its call
 for but lost with the process can be counted. Only "ok" lines are ever served again.
 
 On opening, a torn tail (unreadable lines with nothing readable behind them) is cut off and noted; damage in the
-middle stops with file and line. The index holds one integer a finished call, not its text.
+middle stops with file and line. The index holds two integers a finished call, not its text.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import fcntl
 import os
 import socket
 import time
 import zlib
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -39,6 +40,7 @@ _KEY_START, _KEY_END = len(b'{"key":"'), len(b'{"key":"') + 32
 _STATE_START = _KEY_END + len(b'","state":"')
 _TAIL = len(b',"crc":"00000000"}\n')
 _OFFSET_BITS = 44
+_MOST_OPEN = 64
 
 
 class Journal:
@@ -55,7 +57,9 @@ class Journal:
         self.lost = 0
         self._where: dict[int, int] = {}
         self._failed: dict[int, int] = {}
-        self._files: list[BinaryIO] = []
+        self._paths: list[Path] = []
+        self._open: OrderedDict[int, BinaryIO] = OrderedDict()
+        self._broken: OSError | None = None
         self._pending: list[bytes] = []
         self._pending_size = 0
         self._tick: asyncio.Future[None] | None = None
@@ -85,9 +89,20 @@ class Journal:
         number, offset = place >> _OFFSET_BITS, place & ((1 << _OFFSET_BITS) - 1)
         if number == self._segment and offset >= self._size - self._pending_size:
             self._write()
-        line = _line_at(self._files[number], offset)
-        row = orjson.loads(line)
+        file = self._file(number)
+        file.seek(offset)
+        row = orjson.loads(file.readline())
         return row if row["key"] == key else None
+
+    def _file(self, number: int) -> BinaryIO:
+        """A segment, open for reading; of many segments the last used stay open."""
+        file = self._open.pop(number, None)
+        if file is None:
+            if len(self._open) >= _MOST_OPEN:
+                self._open.popitem(last=False)[1].close()
+            file = self._paths[number].open("rb")
+        self._open[number] = file
+        return file
 
     def has(self, key: str) -> bool:
         return int(key[:16], 16) in self._where
@@ -104,12 +119,13 @@ class Journal:
     def _load(self) -> None:
         open_calls: Counter[int] = Counter()
         for path in segments(self.folder):
-            number = len(self._files)
-            self._files.append(path.open("rb"))
+            number = len(self._paths)
+            self._paths.append(path)
             end = 0
-            for offset, line in _checked_lines(path, self._files[number], self.notes):
-                end = offset + len(line)
-                self._index(line, number, offset, open_calls)
+            with path.open("rb") as file:
+                for offset, line in _checked_lines(path, file, self.notes):
+                    end = offset + len(line)
+                    self._index(line, number, offset, open_calls)
             if not self.read_only:
                 _cut_tail(path, end, self.notes)
         self.lost = sum(open_calls.values())
@@ -136,7 +152,10 @@ class Journal:
         """Add one line; ``body`` is the rest of its JSON object, starting with a comma (or empty).
 
         The line is on its way to the kernel by the end of this event-loop tick: see :meth:`written`.
+        Raises OSError once a write has failed: a line after a half one would be lost with it.
         """
+        if self._broken is not None:
+            raise self._broken
         head = b'{"key":"%b","state":"%b"%b' % (key.encode(), state.encode(), body)
         line = b'%b,"crc":"%08x"}\n' % (head, zlib.crc32(head))
         if state == "ok":
@@ -156,7 +175,8 @@ class Journal:
             loop.call_soon(self._write)
 
     def written(self) -> asyncio.Future[None] | None:
-        """A future that is done when everything put so far has been written; None if it has."""
+        """A future that is done when everything put so far has been written (or ends in OSError); None if it
+        has been."""
         return self._tick
 
     def note(self, **fields: object) -> None:
@@ -164,54 +184,74 @@ class Journal:
         self.put(NO_KEY, "note", b"," + orjson.dumps(fields)[1:-1])
 
     def _write(self) -> None:
-        if self._pending:
-            data = b"".join(self._pending)
-            self._pending.clear()
-            self._pending_size = 0
-            view = memoryview(data)
-            while view:
-                view = view[os.write(self._out, view) :]
-            self._dirty = True
-            if self.durable:
-                self._sync()
-            elif self._syncing is None:
-                self._sync_soon()
-        if self._tick is not None:
-            tick, self._tick = self._tick, None
+        tick, self._tick = self._tick, None
+        try:
+            self._write_pending()
+        except OSError as error:
+            self._broken = error
+            if tick is None:
+                raise
             if not tick.done():
-                tick.set_result(None)
+                tick.set_exception(error)
+                tick.exception()
+            return
+        if tick is not None and not tick.done():
+            tick.set_result(None)
 
-    def _sync_soon(self) -> None:
-        with contextlib.suppress(RuntimeError):
-            loop = asyncio.get_running_loop()
-            self._syncing = loop.call_later(1.0, self._sync_in_background, loop)
+    def _write_pending(self) -> None:
+        if not self._pending:
+            return
+        view = memoryview(b"".join(self._pending))
+        self._pending.clear()
+        self._pending_size = 0
+        while view:
+            view = view[os.write(self._out, view) :]
+        self._dirty = True
+        if self.durable:
+            self._sync()
+        elif self._syncing is None:
+            with contextlib.suppress(RuntimeError):  # outside of a loop it is synced when closed
+                loop = asyncio.get_running_loop()
+                self._syncing = loop.call_later(1.0, self._sync_in_background, loop)
 
     def _sync_in_background(self, loop: asyncio.AbstractEventLoop) -> None:
         self._syncing = None
         if self._dirty:
             self._dirty = False
-            loop.run_in_executor(None, _quiet_sync, self._out)
+            loop.run_in_executor(None, self._sync_quietly, self._out)
+
+    def _sync_quietly(self, handle: int) -> None:
+        try:
+            os.fdatasync(handle)
+        except OSError as error:
+            if error.errno != errno.EBADF:  # closed, and synced, meanwhile
+                self._broken = error
 
     def _sync(self) -> None:
         self._dirty = False
         os.fdatasync(self._out)
 
     def sync(self) -> None:
-        """Write and sync to disk: at the end of a stage."""
+        """Write and sync to disk: at the end of a stage. Raises OSError."""
         self._write()
+        if self._broken is not None:
+            raise self._broken
         if self._dirty:
             self._sync()
 
     def close(self) -> None:
         """Write, sync and let go of the files; a segment without a call in it is removed."""
-        for file in self._files:
+        for file in self._open.values():
             file.close()
         if self.read_only:
             return
-        self.sync()
         if self._syncing is not None:
             self._syncing.cancel()
-        os.close(self._out)
+        try:
+            if self._broken is None:
+                self.sync()
+        finally:
+            os.close(self._out)
         if self._size == self._header_size:
             self._path.unlink(missing_ok=True)
 
@@ -219,8 +259,8 @@ class Journal:
         last = max((int(path.name[:6]) for path in segments(self.folder)), default=0)
         self._path = self.folder / f"{last + 1:06d}-{os.getpid()}.jsonl"
         self._out = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o644)
-        self._files.append(self._path.open("rb"))
-        self._segment = len(self._files) - 1
+        self._paths.append(self._path)
+        self._segment = len(self._paths) - 1
         body = {"journal": VERSION, "hash": "blake2b-128", "pid": os.getpid(), "host": socket.gethostname()}
         self.put(NO_KEY, "note", b"," + orjson.dumps({**body, "at": round(time.time(), 3)})[1:-1])
         self._header_size = self._size
@@ -235,8 +275,11 @@ class RunLock:
 
     def __init__(self, run: Path) -> None:
         self.path = run / "run.lock"
-        run.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(self.path, os.O_CREAT | os.O_RDWR, 0o644)
+        try:
+            run.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(self.path, os.O_CREAT | os.O_RDWR, 0o644)
+        except OSError as error:
+            raise Problem(f"{run} cannot be written: {error.strerror}") from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -320,13 +363,3 @@ def _cut_tail(path: Path, end: int, notes: list[str]) -> None:
         os.truncate(path, end)
         if not notes or not notes[-1].startswith(path.name):
             notes.append(f"{path.name}: dropped {size - end} bytes after the last finished line")
-
-
-def _line_at(file: BinaryIO, offset: int) -> bytes:
-    file.seek(offset)
-    return file.readline()
-
-
-def _quiet_sync(handle: int) -> None:
-    with contextlib.suppress(OSError):
-        os.fdatasync(handle)
