@@ -15,6 +15,10 @@ _BLOCK = re.compile(rf"{_OPEN}.*?{_CLOSE}", re.DOTALL | re.IGNORECASE)
 _UNOPENED = re.compile(rf"\A.*?^[ \t]*{_CLOSE}[ \t]*$", re.DOTALL | re.IGNORECASE | re.MULTILINE)
 _UNCLOSED = re.compile(rf"^[ \t]*{_OPEN}.*\Z", re.DOTALL | re.IGNORECASE | re.MULTILINE)
 _WIDTH_TAGS = ("<wide>", "<narrow>", "<small>")
+# Joiners, fillers and variation selectors, which Unicode counts as marks, letters or symbols.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 _PARENTHESISED = {"⒜": "(a)", "⒝": "(b)", "⒞": "(c)"}
 
 
@@ -64,7 +68,7 @@ def _shown(character: str) -> str:
         return "\n"
     if character.isascii():
         return character
-    if unicodedata.category(character) in {"Cf", "Cc"} or "\ufe00" <= character <= "\ufe0f":
+    if unicodedata.category(character) in {"Cf", "Cc"} or _INVISIBLE.match(character):
         return ""
     if character in _PARENTHESISED:
         return _PARENTHESISED[character]

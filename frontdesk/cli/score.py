@@ -6,7 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from frontdesk.scoring import Wishes
+from frontdesk.config import Config
+from frontdesk.score_plan import Material, Plan, Wishes, check, read_people
 from runstore.problems import Problem
 
 
@@ -56,67 +57,55 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0 all scored, 1 where a reply failed, was unreadable or lacks values."""
-    from arena.rubrics.rubric import load_rubric
-    from arena.scoring.sheets import Form, score_all
-    from arena.scoring.subjects import load_subjects
     from frontdesk import scoring
     from frontdesk.cli import stages
-    from frontdesk.pipeline import MOST_AT_ONCE, Stopping
-    from gateway.adapters.catalog import settings_of
 
-    for name in ("repeats", "reask", "resamples"):
-        low = 1 if name == "repeats" else 0
-        if getattr(args, name) < low:
-            raise Problem(f"--{name}: found {getattr(args, name)}, expected {low} or more")
     config = stages.load_config(args)
-    judges: list[str] = args.judge
-    _check_judges(judges, list(config.endpoints))
-    rubric = load_rubric(args.rubric)
-    subjects = load_subjects(args.input, rubric)
-    folder = Path(config.run.prompts) if config.run.prompts else None
-    form = Form.load(rubric, config.run.language, folder)
-    wishes = _wishes(args, config.run.seed)
-    scoring.check(subjects, wishes)
-    people = scoring.read_people(args.sheets, rubric, subjects, judges) if args.sheets else []
-    kinds = {judge: settings_of(judge, config.endpoints[judge]).kind for judge in judges}
-    raters = [*judges, *(sheet.judge for sheet in people)]
-    if wishes.reference is not None and wishes.reference not in raters:
-        raise Problem(
-            f"--reference: found {wishes.reference!r}, expected one of {', '.join(dict.fromkeys(raters))}"
-        )
+    _check_judges(args.judge, list(config.endpoints))
+    plan = _plan(args, config.run.seed)
+    material = _material(args, plan, config)
 
     async def work(session: stages.Session) -> int:
-        gateway, progress = session.pipeline.gateway, session.pipeline.progress
-        if gateway is None:
-            raise Problem("scoring calls models, but none were opened")
-        inputs = {"score": {"file": args.input.name, "subjects": len(subjects), "rubric": rubric.identity}}
-        session.folder.write_manifest(config, form.hashes, inputs)
-        asked = len(subjects) * len(judges) * args.repeats
-        at_once = sum(gateway.endpoints[judge].adapter.settings.concurrency for judge in judges)
-        progress.start("score", asked)
-        found = await score_all(
-            gateway.ask,
-            form,
-            subjects,
-            judges,
-            repeats=args.repeats,
-            reask=args.reask,
-            at_once=min(MOST_AT_ONCE, at_once),
-            finished=progress.advance,
-        )
-        session.folder.replace_failures("score", found.failures)
-        scored = scoring.Scored(
-            rubric, subjects, judges, args.repeats, found.sheets, found.failures, people, kinds
-        )
-        provenance = _provenance(rubric.identity, args, len(subjects), judges)
-        gaps = scoring.publish(session.folder.path, scored, wishes, provenance)
-        if found.stopped is not None:
-            raise Stopping(found.stopped, "score", len(found.sheets), asked)
-        progress.finish(f"{len(found.sheets)} of {asked} sheets")
+        gaps = await scoring.perform(session.pipeline, plan, material)
         _say(session.folder.path, gaps, as_json=args.json)
-        return 1 if found.failures or gaps else 0
+        return 1 if gaps else 0
 
-    return stages.execute(args, config, judges, work)
+    return stages.execute(args, config, plan.judges, work)
+
+
+def _plan(args: argparse.Namespace, seed: int) -> Plan:
+    for name, low in (("repeats", 1), ("reask", 0), ("resamples", 0)):
+        if getattr(args, name) < low:
+            raise Problem(f"--{name}: found {getattr(args, name)}, expected {low} or more")
+    wanted: list[str] | None = args.compare
+    wishes = Wishes(
+        by=tuple(args.by),
+        compare=None if wanted is None else dict(_two_groups(wish) for wish in wanted),
+        match=args.match,
+        reference=args.reference,
+        resamples=args.resamples,
+        seed=seed,
+    )
+    return Plan(
+        source=args.input.name, judges=tuple(args.judge), repeats=args.repeats, reask=args.reask, wishes=wishes
+    )
+
+
+def _material(args: argparse.Namespace, plan: Plan, config: Config) -> Material:
+    """Everything that is read, and refused where it does not fit, before anything is called."""
+    from arena.rubrics.rubric import load_rubric
+    from arena.scoring.sheets import Form
+    from arena.scoring.subjects import load_subjects
+
+    rubric = load_rubric(args.rubric)
+    Form.load(rubric, config.run.language, Path(config.run.prompts) if config.run.prompts else None)
+    subjects = load_subjects(args.input, rubric)
+    check(subjects, plan.wishes)
+    people = read_people(args.sheets, rubric, subjects, plan.judges) if args.sheets else []
+    raters = dict.fromkeys([*plan.judges, *(sheet.judge for sheet in people)])
+    if plan.wishes.reference is not None and plan.wishes.reference not in raters:
+        raise Problem(f"--reference: found {plan.wishes.reference!r}, expected one of {', '.join(raters)}")
+    return Material(rubric, subjects, people)
 
 
 def _check_judges(judges: list[str], known: list[str]) -> None:
@@ -127,25 +116,12 @@ def _check_judges(judges: list[str], known: list[str]) -> None:
         raise Problem(f"--judge: found {twice[0]!r} twice, expected each judge once")
 
 
-def _wishes(args: argparse.Namespace, seed: int) -> Wishes:
-    wanted: list[str] | None = args.compare
-    compare = None if wanted is None else dict(_two_groups(wish) for wish in wanted)
-    return Wishes(args.by, compare, args.match, args.reference, args.resamples, seed)
-
-
 def _two_groups(wish: str) -> tuple[str, tuple[str, str] | None]:
     column, _, values = wish.partition("=")
     pair = values.split(",") if values else []
     if len(pair) not in (0, 2) or (len(pair) == 2 and pair[0] == pair[1]):
         raise Problem(f"--compare: found {wish!r}, expected COLUMN or COLUMN=FIRST,SECOND")
     return column, (pair[0], pair[1]) if pair else None
-
-
-def _provenance(identity: str, args: argparse.Namespace, subjects: int, judges: list[str]) -> str:
-    return (
-        f"{subjects} subjects of {args.input.name}; rubric {identity}; judges {', '.join(judges)}, "
-        f"{args.repeats} sheets each, majority per element and median per scale."
-    )
 
 
 def _say(folder: Path, gaps: list[str], *, as_json: bool) -> None:

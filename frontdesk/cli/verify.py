@@ -7,11 +7,13 @@ import asyncio
 import tempfile
 from pathlib import Path
 
+from frontdesk import score_plan
 from frontdesk.cli import stages
 from frontdesk.config import Config
 from frontdesk.pipeline import Pipeline
 from frontdesk.progress import Progress
 from frontdesk.runfolder import RunFolder
+from frontdesk.scoring import perform
 from gateway.adapters.catalog import build
 from gateway.engine import Gateway
 from runstore.journal import Journal
@@ -43,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
 def recompute(folder: RunFolder, again: RunFolder, config: Config) -> None:
     """Every stage file that ``folder`` has, made again in ``again`` from the journal alone."""
     again.file("run.toml").write_bytes(folder.file("run.toml").read_bytes())
-    adapters = {name: build(name, config.endpoints[name]) for name in config.used_endpoints()}
+    names = dict.fromkeys([*config.used_endpoints(), *score_plan.judges_of(folder.path)])
+    adapters = {name: build(name, config.endpoints[name]) for name in names}
     journal = Journal(folder.journal, read_only=True)
     gateway = Gateway(adapters, journal=journal, offline=True)
     pipeline = Pipeline(again, config, gateway, Progress())
@@ -67,6 +70,8 @@ async def _stages(pipeline: Pipeline, folder: RunFolder, again: RunFolder) -> No
             judgments, verdicts = await pipeline.judge(again.subsets(), again.replies())
             if folder.file("leaderboard.json").is_file():
                 stages.rate_and_report(again, pipeline.config, judgments, verdicts)
+        if folder.file(score_plan.PLAN).is_file():
+            await perform(pipeline, *score_plan.read_plan(folder.path))
 
 
 def compare(one: Path, other: Path) -> list[tuple[str, bool, str]]:

@@ -14,6 +14,7 @@ from arena.scoring.disagreement import Disagreement, disagreements
 from arena.scoring.tables import ALL, JudgeRecord, Spread, judges_of, measures
 from frontdesk.report.page import render
 from frontdesk.report.score_plots import pair_plots
+from runstore.records import Language
 
 HEADLINES = ("icc_2_1", "icc_2_k", "cronbach_alpha", "krippendorff_interval", "percent_agreement")
 
@@ -30,6 +31,7 @@ class Results:
     comparisons: Sequence[GroupComparison]
     notes: Sequence[str]
     provenance: str
+    language: Language = "en"
 
 
 @dataclass(frozen=True, slots=True)

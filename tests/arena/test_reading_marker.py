@@ -14,6 +14,7 @@ from arena.reading import read_choice, read_marker
         "###\u200b(b)",
         "### (\u200bb\ufeff)",
         "＃＃＃ （ｂ）",
+        "\u200b#\u2060##\u00a0(\u3164b\u2800\ufe0f)",
         "### ⒝",
         "답변 평가를 마칩니다.\n### (b)",
         "One asks, one tells.\r\n### (b)\r\n",

@@ -90,16 +90,26 @@ def test_a_complete_run_leaves_every_file(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_three_wire_shapes_are_paid_for_once(
-    tmp_path: Path, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config, source, out = on_loopback(tmp_path, provider, monkeypatch), dialogues(tmp_path), tmp_path / "out"
     assert score(config, source, out, judges=tuple(KINDS)) == 0
     first, table = provider.stats.calls, (out / "scores.csv").read_bytes()
     assert first == 4 * 3 * 3
+    capsys.readouterr()
     (out / "scores.csv").unlink()
     assert score(config, source, out, judges=tuple(KINDS)) == 0
+    capsys.readouterr()
     assert provider.stats.calls == first
     assert (out / "scores.csv").read_bytes() == table
+    assert main(["verify", "--run", str(out), "--json"]) == 0
+    files = {one["file"]: one["same"] for one in json.loads(capsys.readouterr().out)["files"]}
+    assert {"sheets.jsonl", "scores.csv", "agreement.json", "score.html"} <= {
+        name for name, same in files.items() if same
+    }
+    assert provider.stats.calls == first
+    (out / "scores.csv").write_bytes(table.replace(b"gpt,", b"gtp,", 1))
+    assert main(["verify", "--run", str(out)]) == 1
 
 
 def test_what_is_missing_is_told_at_the_top_and_by_the_exit_code(

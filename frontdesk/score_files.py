@@ -1,0 +1,135 @@
+"""A scoring run's files: sheets, scores, summaries, agreement, comparisons and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from arena.rubrics.rubric import Rubric
+from arena.scoring.combine import Combined, combine_all
+from arena.scoring.compare import agreement, compare_groups
+from arena.scoring.tables import (
+    SUMMARY_HEADER,
+    JudgeRecord,
+    breakdown_columns,
+    judge_record,
+    score_table,
+    summary,
+    summary_rows,
+)
+from frontdesk.report.score_report import Results, markdown, page
+from frontdesk.score_plan import Material, Plan
+from runstore.publish import write_csv, write_json, write_jsonl, write_text
+from runstore.records import Failure, Language, Sheet
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What came of it: the judges' sheets and failures, and each judge's kind of endpoint."""
+
+    plan: Plan
+    material: Material
+    sheets: Sequence[Sheet]
+    failures: Sequence[Failure]
+    kinds: Mapping[str, str]
+
+    @property
+    def rubric(self) -> Rubric:
+        return self.material.rubric
+
+    def rows(self) -> list[Combined]:
+        plan, material = self.plan, self.material
+        names = list(dict.fromkeys(sheet.judge for sheet in material.people))
+        own = combine_all(material.rubric, self.sheets, material.subjects, plan.judges, plan.repeats)
+        return own + combine_all(material.rubric, material.people, material.subjects, names, 1)
+
+    def records(self) -> list[JudgeRecord]:
+        subjects, repeats = len(self.material.subjects), self.plan.repeats
+        return [judge_record(judge, self.sheets, self.failures, subjects, repeats) for judge in self.plan.judges]
+
+
+def publish(folder: Path, scored: Scored, language: Language = "en") -> list[str]:
+    """Write the results of a scoring run; returns what is incomplete (empty where nothing is)."""
+    rubric, rows, judges, wishes = scored.rubric, scored.rows(), scored.records(), scored.plan.wishes
+    columns = [name for name in breakdown_columns(rows, wishes.by) if name != wishes.match]
+    spreads = summary(rubric, rows, columns)
+    agreed = agreement(rubric, rows, reference=wishes.reference, resamples=wishes.resamples, seed=wishes.seed)
+    chosen = _comparisons(rows, columns) if wishes.compare is None else wishes.compare
+    compared = [
+        one
+        for column, values in chosen.items()
+        for one in compare_groups(rubric, rows, column, values, matched=wishes.match)
+    ]
+    gaps = incomplete(rows, judges)
+    notes = [*gaps, *floors_open(rows)]
+    head = {"rubric": rubric.identity, "notes": notes}
+    counts = {"subjects": len(scored.material.subjects), "repeats": scored.plan.repeats}
+    delivered = {"judges": [one.as_json() for one in judges], "summary": [asdict(one) for one in spreads]}
+    write_jsonl(folder / "sheets.jsonl", [*scored.sheets, *scored.material.people])
+    write_csv(folder / "scores.csv", *score_table(rubric, rows))
+    write_csv(folder / "summary.csv", SUMMARY_HEADER, summary_rows(spreads))
+    write_json(folder / "agreement.json", {**head, "measures": agreed})
+    write_json(folder / "comparison.json", {**head, "comparisons": [one.as_json() for one in compared]})
+    write_json(folder / "score.json", {**head, **counts, **delivered})
+    results = Results(
+        rubric,
+        rows,
+        judges,
+        spreads,
+        agreed,
+        compared,
+        [*_warnings(scored), *notes],
+        _provenance(scored),
+        language,
+    )
+    write_text(folder / "score.md", markdown(results))
+    write_text(folder / "score.html", page(results))
+    return gaps
+
+
+def _provenance(scored: Scored) -> str:
+    plan = scored.plan
+    return (
+        f"{len(scored.material.subjects)} subjects of {plan.source}; rubric {scored.rubric.identity}; "
+        f"judges {', '.join(plan.judges)}, {plan.repeats} sheets each, majority per element and median per scale."
+    )
+
+
+def _comparisons(rows: Sequence[Combined], columns: Sequence[str]) -> dict[str, tuple[str, str] | None]:
+    values: dict[str, set[str]] = {
+        column: {row.columns[column] for row in rows if column in row.columns} for column in columns
+    }
+    return {column: None for column, found in values.items() if len(found) == 2}
+
+
+def incomplete(rows: Sequence[Combined], judges: Sequence[JudgeRecord]) -> list[str]:
+    """What is missing, in words: sheets without a reply, unreadable ones, values, totals."""
+    notes: list[str] = []
+    for one in judges:
+        parts = [
+            f"{one.failed} without a reply" if one.failed else "",
+            f"{unreadable} unreadable" if (unreadable := one.asked - one.failed - one.readable) else "",
+            f"{one.values_missing} of {one.values} values missing" if one.values_missing else "",
+        ]
+        if any(parts):
+            notes.append(f"{one.judge}: {one.asked} sheets asked, {', '.join(part for part in parts if part)}.")
+    lost = sum(row.scores.total is None for row in rows)
+    if lost:
+        notes.append(f"{lost} of {len(rows)} totals are missing; means are over what is there and say how much.")
+    return notes
+
+
+def floors_open(rows: Sequence[Combined]) -> list[str]:
+    """How many rows leave a floor rule undecided: allowed where the rule's flag is optional, yet to be seen."""
+    undecided = sum(bool(row.scores.undecided) for row in rows)
+    if not undecided:
+        return []
+    return [f"In {undecided} of {len(rows)} rows the sheets do not say whether the floor rule applies."]
+
+
+def _warnings(scored: Scored) -> list[str]:
+    small = [judge for judge, kind in scored.kinds.items() if kind == "local"]
+    if not small:
+        return []
+    return [f"Scores by {', '.join(small)} come from a very small model: a demonstration, not evidence."]

@@ -1,0 +1,102 @@
+"""What a scoring run is made of: its plan and its material, checked, and kept in its folder to be made again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.rubrics.rubric import Rubric
+from arena.scoring.compare import check_pairs, two_groups
+from arena.scoring.subjects import Subject
+from runstore.problems import InputProblem, Problem
+from runstore.publish import parse_record, read_json, read_records, write_json, write_jsonl
+from runstore.records import Record, Sheet
+
+PLAN, SUBJECTS, PEOPLE, RUBRIC = "score_plan.json", "subjects.jsonl", "people.jsonl", "rubric.json"
+
+
+class Wishes(Record):
+    """What tables are asked for: breakdown columns, two-group comparisons, and how intervals are made.
+
+    ``compare``: the two values by column, None for a column's only two; None as a whole: every such column.
+    """
+
+    by: tuple[str, ...] = ()
+    compare: dict[str, tuple[str, str] | None] | None = None
+    match: str | None = None
+    reference: str | None = None
+    resamples: int = 1000
+    seed: int = 0
+
+
+class Plan(Record):
+    """How a scoring run is made, beside the configuration: kept in its folder, so that it can be made again."""
+
+    source: str
+    judges: tuple[str, ...]
+    repeats: int = 3
+    reask: int = 2
+    wishes: Wishes = Wishes()
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What is scored, with what form. ``people``: sheets that people filled in, as judges of one repeat."""
+
+    rubric: Rubric
+    subjects: Sequence[Subject]
+    people: Sequence[Sheet] = ()
+
+    def write(self, folder: Path, plan: Plan) -> None:
+        write_json(folder / PLAN, plan)
+        write_json(folder / RUBRIC, self.rubric)
+        write_jsonl(folder / SUBJECTS, self.subjects)
+        write_jsonl(folder / PEOPLE, self.people)
+
+
+def read_plan(folder: Path) -> tuple[Plan, Material]:
+    """The plan and the material of an earlier scoring run. Raises InputProblem."""
+    plan = parse_record(Plan, read_json(folder / PLAN), folder / PLAN)
+    rubric = parse_record(Rubric, read_json(folder / RUBRIC), folder / RUBRIC)
+    subjects, people = read_records(folder / SUBJECTS, Subject), read_records(folder / PEOPLE, Sheet)
+    return plan, Material(rubric, subjects, people)
+
+
+def judges_of(folder: Path) -> tuple[str, ...]:
+    """The judges of an earlier scoring run in this folder; none where there was none."""
+    return parse_record(Plan, read_json(folder / PLAN), folder / PLAN).judges if (folder / PLAN).is_file() else ()
+
+
+def check(subjects: Sequence[Subject], wishes: Wishes) -> None:
+    """Refuse what could not be made of these subjects in the end, before anything is called. Raises Problem."""
+    known = list(dict.fromkeys(name for subject in subjects for name in subject.columns))
+    for name in (*wishes.by, *(wishes.compare or {}), *([wishes.match] if wishes.match else [])):
+        if name not in known:
+            raise Problem(f"column {name!r}: found no such column, expected one of {', '.join(known) or 'none'}")
+    if wishes.match and not wishes.compare:
+        raise Problem("--match: found without --compare, expected the groups to pair")
+    for column, values in (wishes.compare or {}).items():
+        pair = two_groups(column, (subject.columns.get(column) for subject in subjects), values)
+        for value in pair if wishes.match else ():
+            check_pairs(
+                subject.columns.get(wishes.match or "")
+                for subject in subjects
+                if subject.columns.get(column) == value
+            )
+
+
+def read_people(path: Path, rubric: Rubric, subjects: Sequence[Subject], judges: Sequence[str]) -> list[Sheet]:
+    """Sheets that people filled in, in the form of ``sheets.jsonl``. Raises InputProblem."""
+    sheets = read_records(path, Sheet)
+    ids, slots = {subject.id for subject in subjects}, {item.key: set(item.slots) for item in rubric.items}
+    seen: set[tuple[str, str]] = set()
+    for line, sheet in enumerate(sheets, 1):
+        if sheet.subject not in ids:
+            raise InputProblem(path, "a subject of the input", found=sheet.subject, line=line, field="subject")
+        if sheet.judge in judges or (sheet.subject, sheet.judge) in seen:
+            raise InputProblem(path, "one sheet a person and subject", found=sheet.judge, line=line, field="judge")
+        if unknown := [item for item, given in sheet.values.items() if not set(given) <= slots.get(item, set())]:
+            raise InputProblem(path, f"the keys of {rubric.name}", found=unknown[0], line=line, field="values")
+        seen.add((sheet.subject, sheet.judge))
+    return sheets
