@@ -135,7 +135,28 @@ def load(path: Path) -> Config:
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"line (\d+)", str(error))
         raise InputProblem(path, "TOML", found=str(error), line=int(line[1]) if line else None) from error
-    return parse(data, path, text)
+    return parse(_with_whole_paths(data, path.parent), path, text)
+
+
+_PATH_KEYS = (("run", "prompts"), ("personas", "factors"), ("questions", "file"), ("judge", "criteria"))
+
+
+def _with_whole_paths(data: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Files that the configuration names, found from here or from its own folder, as whole paths.
+
+    So that a run folder can be verified from anywhere.
+    """
+    places: list[tuple[Any, str]] = [(data.get(section), key) for section, key in _PATH_KEYS]
+    endpoints = data.get("endpoints")
+    if isinstance(endpoints, dict):
+        places += [(table, "replies") for table in cast("dict[str, Any]", endpoints).values()]
+    for table, key in places:
+        value = cast("dict[str, Any]", table).get(key) if isinstance(table, dict) else None
+        if isinstance(value, str):
+            found = next((p for p in (Path(value), folder / value) if p.exists()), None)
+            if found is not None:
+                table[key] = str(found.resolve())
+    return data
 
 
 def parse(data: Mapping[str, Any], source: Path | str = "configuration", text: str = "") -> Config:
