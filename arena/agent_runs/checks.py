@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,8 @@ from arena.agent_runs.state import (
     Records,
     State,
 )
+
+_DATE = re.compile(r"^\d{4}-\d{2}-\d{2}|\d월\d+일|^\d{1,2}-[A-Za-z]{3}$|^[A-Za-z]{3}-\d{1,2}$")
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,21 @@ def note(name: str, count: int, of: int) -> dict[str, Any]:
 
 
 def run_checks(
-    records: Records, kept: Bools, state: State, *, full: bool, queries: int, unmatched: int, limits: Limits
+    records: Records,
+    kept: Bools,
+    state: State,
+    *,
+    full: bool,
+    scored_elsewhere: bool,
+    queries: int,
+    unmatched: int,
+    limits: Limits,
 ) -> list[dict[str, Any]]:
-    """Checks on all rows read; ``kept`` marks those that are no duplicates."""
+    """Checks on all rows read; ``kept`` marks those that are no duplicates.
+
+    ``scored_elsewhere``: intent comes from a judge, or the tables have no column for it, so that missing LLM
+    scores are a note.
+    """
     rows, flags = len(records), records["flags"]
 
     def flagged(flag: int) -> int:
@@ -59,13 +74,19 @@ def run_checks(
             share_check("query_ids_matched", unmatched, queries, limits.unmatched),
             share_check("rows_without_query_id", flagged(NO_KEY), rows, limits.unmatched),
             share_check("raw_json_failures", flagged(RAW_BROKEN), rows, limits.raw_failures),
-            share_check("missing_llm_scores", flagged(LLM_MISSING), rows, limits.missing_llm),
+            # Scores that another source was meant to give are not missing: a table without the column, or a judge.
+            note("missing_llm_scores", flagged(LLM_MISSING), rows)
+            if scored_elsewhere
+            else share_check("missing_llm_scores", flagged(LLM_MISSING), rows, limits.missing_llm),
         ]
     checks.append(share_check("duplicates", rows - int(kept.sum()), rows, limits.duplicates))
     notes = [("empty_responses", NO_RESPONSE), ("raw_json_cut_by_spreadsheet", RAW_AT_LIMIT)]
     if full:
         notes.append(("raw_json_encoded_twice", RAW_LAYERED))
     checks += [note(name, flagged(flag), rows) for name, flag in notes if flagged(flag)]
+    if dates := [name for name in state.rounds.listed if _DATE.search(name)]:
+        # Spreadsheets turn 1/1 into the first of January.
+        checks.append({**note("rounds_look_like_dates", len(dates), len(state.rounds.listed)), "rows": dates[:20]})
     if full and len(state.rounds.listed) == 1:
         checks.append(note("single_round", 1, 1))
     return checks

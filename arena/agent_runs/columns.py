@@ -137,9 +137,10 @@ def _form(index: dict[str, int], names: Sequence[str], file: Path, optional: fro
             raise InputProblem(file, _wanted(_shown(missing), names))
         return "full", "query_id"
     identity = next((field for field in _IDENTITIES if field in index), None)
-    missing = [field for field, there in (("query_id", identity), ("response", "response" in index)) if not there]
-    if missing or identity is None:
-        raise InputProblem(file, _wanted(_shown(missing), names))
+    if identity is None:
+        raise InputProblem(file, _wanted(f"{_shown(['query_id'])}, item_id or run_id", names))
+    if "response" not in index:
+        raise InputProblem(file, _wanted(_shown(["response"]), names))
     return "plain", identity
 
 

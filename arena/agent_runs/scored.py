@@ -30,10 +30,11 @@ class Scored:
     state: State
     records: Records
     spool: Spool | None
-    malformed: list[tuple[str, int]]
-    malformed_count: int
-    judge_asked: int
-    judge_failed: int
+    judged: bool
+    malformed: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+    malformed_count: int = 0
+    judge_asked: int = 0
+    judge_failed: int = 0
 
     @property
     def full(self) -> bool:

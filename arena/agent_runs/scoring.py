@@ -62,7 +62,7 @@ async def score_tables(
         other = next(table for table in tables if table.columns.form != tables[0].columns.form)
         raise InputProblem(other.path, expected, found=f"a {other.columns.form} one")
     state = State()
-    scored = Scored(list(tables), options, state, state.records(), spool, [], 0, 0, 0)
+    scored = Scored(list(tables), options, state, state.records(), spool, judge is not None)
     for place, table in enumerate(tables):
         for block in _blocks(table, scored):
             await _settle_intent(block, judge, scored)
@@ -173,6 +173,7 @@ def _checks(scored: Scored, kept: Bools, queries: int, unmatched: int) -> list[d
         kept,
         scored.state,
         full=scored.full,
+        scored_elsewhere=scored.judged or not any("llm_score" in table.columns.index for table in scored.tables),
         queries=queries,
         unmatched=unmatched,
         limits=limits,

@@ -6,7 +6,6 @@ Row numbers are those a spreadsheet shows: the header is row 1, and a cell with 
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import json
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from arena.agent_runs.columns import Columns, Mapping, locate, recognised
+from arena.agent_runs.encodings import Encoding, detect_encoding, named, undecodable
 from runstore.problems import InputProblem, Problem
 
 Kind = Literal["csv", "xlsx", "jsonl"]
@@ -26,22 +26,6 @@ DELIMITERS = (",", ";", "\t")
 XLSX_CELL_LIMIT = 32_767
 _CELL_LIMIT = 1 << 30
 _SAMPLE = 1 << 18
-_BLOCK = 1 << 20
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig", "UTF-8 with mark"),
-    (codecs.BOM_UTF16_LE, "utf-16", "UTF-16 LE with mark"),
-    (codecs.BOM_UTF16_BE, "utf-16", "UTF-16 BE with mark"),
-)
-# Fewer whole multi-byte characters than this before the first bad byte may be an accident of another encoding.
-_SURELY_UTF8 = 8
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """``codec`` is Python's name, ``name`` what is reported."""
-
-    codec: str
-    name: str
 
 
 @dataclass(frozen=True)
@@ -103,66 +87,10 @@ def open_table(path: Path, layout: Layout = FIND_OUT) -> Table:
         raise InputProblem(path, "a file", found="a folder" if path.is_dir() else "nothing there")
     if suffix in {".xlsx", ".xlsm"}:
         return _open_xlsx(path, layout)
-    found = _given(layout.encoding) if layout.encoding else detect_encoding(path)
+    found = named(layout.encoding) if layout.encoding else detect_encoding(path)
     if suffix in {".jsonl", ".ndjson"}:
         return _open_jsonl(path, found, layout)
     return _open_csv(path, found, layout)
-
-
-def _given(name: str) -> Encoding:
-    try:
-        return Encoding(codecs.lookup(name).name, name)
-    except LookupError as error:
-        raise Problem(
-            f"--encoding: found {name!r}, expected a name such as utf-8, cp949, utf-16, cp1252"
-        ) from error
-
-
-def detect_encoding(path: Path) -> Encoding:
-    """A mark decides; else UTF-16 by its zero bytes, else UTF-8 or CP949, whichever the whole file is.
-
-    Nothing is replaced or guessed at: a file that is none of them is refused with the line of the bad byte.
-    """
-    try:
-        with path.open("rb") as file:
-            head = file.read(1 << 12)
-    except OSError as error:
-        raise InputProblem(path, "a readable file", found=error.strerror or str(error)) from error
-    for mark, codec, name in _MARKS:
-        if head.startswith(mark):
-            return Encoding(codec, name)
-    even, odd = head[0::2].count(0), head[1::2].count(0)
-    if max(even, odd) * 5 > len(head) // 2 and min(even, odd) * 5 < max(even, odd):
-        return Encoding("utf-16-le", "UTF-16 LE") if odd > even else Encoding("utf-16-be", "UTF-16 BE")
-    bad = _first_bad(path, "utf-8")
-    if bad is None:
-        return Encoding("utf-8", "UTF-8")
-    line, byte, wide = bad
-    if wide < _SURELY_UTF8 and _first_bad(path, "cp949") is None:
-        return Encoding("cp949", "CP949")
-    expected = "UTF-8, CP949 or UTF-16 text (another encoding can be named with --encoding)"
-    raise InputProblem(path, expected, found=f"byte {byte:#04x}", line=line)
-
-
-def _first_bad(path: Path, codec: str) -> tuple[int, int, int] | None:
-    """(line, byte, non-ASCII characters before it) of the first byte that is not text in this encoding."""
-    decoder = codecs.getincrementaldecoder(codec)()
-    line, wide = 1, 0
-    with path.open("rb") as file:
-        while True:
-            block = file.read(_BLOCK)
-            try:
-                text = decoder.decode(block, final=not block)
-            except UnicodeDecodeError as error:
-                before = error.object[: error.start]
-                good = before.decode(codec, "ignore")
-                wide += sum(ord(character) > 127 for character in good)
-                return line + before.count(b"\n"), error.object[error.start], wide
-            if not block:
-                return None
-            line += block.count(b"\n")
-            if wide < _SURELY_UTF8 and not text.isascii():
-                wide += sum(ord(character) > 127 for character in text)
 
 
 # ---- CSV
@@ -174,7 +102,7 @@ def _open_csv(path: Path, encoding: Encoding, layout: Layout) -> Table:
         with path.open(encoding=encoding.codec, newline="") as file:
             sample = file.read(_SAMPLE)
     except UnicodeDecodeError as error:
-        raise _undecodable(path, encoding, error) from error
+        raise undecodable(path, encoding, error) from error
     skip, delimiter = 0, layout.delimiter
     first = sample.split("\n", 1)[0].strip().strip('"')
     if first[:4].casefold() == "sep=" and len(first) <= 5:
@@ -223,12 +151,7 @@ def _csv_rows(table: Table) -> Iterator[Row]:
                 table.path, f"well-formed CSV after row {number}", found=str(error), line=at
             ) from error
         except UnicodeDecodeError as error:
-            raise _undecodable(table.path, table.encoding, error) from error
-
-
-def _undecodable(path: Path, encoding: Encoding, error: UnicodeDecodeError) -> InputProblem:
-    bad = _first_bad(path, encoding.codec)
-    return InputProblem(path, f"{encoding.name} text", found=error.reason, line=bad[0] if bad else None)
+            raise undecodable(table.path, table.encoding, error) from error
 
 
 # ---- JSON lines

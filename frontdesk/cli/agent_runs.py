@@ -79,6 +79,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.out is None and not args.dry_run:
         raise Problem("--out DIR is needed (or --dry-run)")
+    if args.out is not None and args.out.exists() and not args.out.is_dir():
+        raise InputProblem(args.out, "a folder for --out", found="a file")
     if (args.judge is None) != (args.config is None):
         raise Problem("--judge NAME and --config CONFIG go together")
     layout = _layout(args)

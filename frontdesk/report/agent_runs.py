@@ -77,7 +77,7 @@ def _where(check: dict[str, Any], say: Words) -> str:
     shown = [
         f"{row['id']} @ {row['round']}: {say('row')} {row['first_row']}, {row['row']}"
         if isinstance(row, dict)
-        else f"{say('row')} {row}"
+        else (str(row) if check["name"] == "rounds_look_like_dates" else f"{say('row')} {row}")
         for row in rows
     ]
     return f" [{'; '.join(shown)}]" if shown else ""

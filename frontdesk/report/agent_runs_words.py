@@ -116,6 +116,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "스프레드시트 한도 32,767자에서 잘린 Raw JSON",
         "Raw JSON cut off at a spreadsheet's 32,767 characters",
     ),
+    "check_rounds_look_like_dates": (
+        "날짜처럼 보이는 회차 값(스프레드시트가 1/1을 날짜로 바꾼 것일 수 있음)",
+        "Rounds that look like dates (a spreadsheet may have turned 1/1 into one)",
+    ),
     "check_single_round": ("회차가 하나뿐이라 일관성을 산출할 수 없음", "Only one round: no consistency"),
     "basis_key": ("dataKey 일치", "key matches"),
     "basis_path": ("경로 일치", "path matches"),

@@ -349,3 +349,21 @@ async def test_state_is_small_and_does_not_hold_texts(tmp_path: Path) -> None:
     assert scored.records.nbytes <= 48 * len(lines)
     assert scored.records.dtype.kind == "V"
     assert not any(np.issubdtype(scored.records.dtype[n], np.str_) for n in scored.records.dtype.names or ())
+
+
+async def test_rounds_that_a_spreadsheet_took_for_dates_are_pointed_out(tmp_path: Path) -> None:
+    lines = [run_row("Q1", "1월 1일"), run_row("Q1", "02-Jan"), run_row("Q1", "3/1")]
+    analysis = await analysed(write(tmp_path / "a.csv", lines))
+    assert check(analysis, "rounds_look_like_dates")["rows"] == ["1월1일", "02-Jan"]
+    assert analysis.complete
+
+
+async def test_a_table_that_never_had_llm_scores_does_not_fail_for_it(tmp_path: Path) -> None:
+    place = HEADER.index("LLM 점수")
+    header = [name for name in HEADER if name != "LLM 점수"]
+    lines = [row[:place] + row[place + 1 :] for row in (run_row("Q1", "1/1"), run_row("Q1", "2/1"))]
+    path = tmp_path / "a.csv"
+    path.write_text(table_text(lines, header), encoding="utf-8")
+    analysis = await analysed(path)
+    assert check(analysis, "missing_llm_scores")["passed"] is None
+    assert analysis.complete

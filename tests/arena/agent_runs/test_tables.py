@@ -47,6 +47,11 @@ def test_a_missing_required_column_names_those_that_were_found(tmp_path: Path) -
         open_table(path)
 
 
+def test_a_plain_table_needs_some_id(tmp_path: Path) -> None:
+    with pytest.raises(InputProblem, match=r"query_id.*run_id.*columns found: 'question', 'answer'"):
+        open_table(write(tmp_path / "a.csv", "question,answer\nx,y\n"))
+
+
 @pytest.mark.parametrize("gone", ["Query ID", "기대결과", "방/반복", "Raw JSON"])
 def test_agent_runs_need_their_four_columns(tmp_path: Path, gone: str) -> None:
     place = HEADER.index(gone)

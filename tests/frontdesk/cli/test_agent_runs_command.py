@@ -160,6 +160,11 @@ def test_wrong_usage_is_named_and_nothing_is_written(
     assert not (out / "agent_runs.json").exists()
 
 
+def test_a_file_is_no_folder_to_write_to(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["agent-runs", str(table), "--out", str(table)]) == 2
+    assert "a folder for --out" in capsys.readouterr().err
+
+
 def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["agent-runs", str(tmp_path / "none.csv"), "--out", str(tmp_path)]) == 2
     assert "none.csv" in capsys.readouterr().err
