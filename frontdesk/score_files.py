@@ -19,9 +19,12 @@ from arena.scoring.tables import (
     summary_rows,
 )
 from frontdesk.report.score_report import Results, markdown, page
+from frontdesk.report.score_words import Say
 from frontdesk.score_plan import Material, Plan
 from runstore.publish import write_csv, write_json, write_jsonl, write_text
 from runstore.records import Failure, Language, Sheet
+
+ENGLISH = Say("en")  # of files for programs; the report speaks the run's language
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,8 @@ def publish(folder: Path, scored: Scored, language: Language = "en") -> list[str
         for column, values in chosen.items()
         for one in compare_groups(rubric, rows, column, values, matched=wishes.match)
     ]
-    gaps = incomplete(rows, judges)
-    notes = [*gaps, *floors_open(rows)]
+    gaps = incomplete(rows, judges, ENGLISH)
+    notes = [*gaps, *floors_open(rows, ENGLISH)]
     head = {"rubric": rubric.identity, "notes": notes}
     counts = {"subjects": len(scored.material.subjects), "repeats": scored.plan.repeats}
     delivered = {"judges": [one.as_json() for one in judges], "summary": [asdict(one) for one in spreads]}
@@ -72,27 +75,23 @@ def publish(folder: Path, scored: Scored, language: Language = "en") -> list[str
     write_json(folder / "agreement.json", {**head, "measures": agreed})
     write_json(folder / "comparison.json", {**head, "comparisons": [one.as_json() for one in compared]})
     write_json(folder / "score.json", {**head, **counts, **delivered})
-    results = Results(
-        rubric,
-        rows,
-        judges,
-        spreads,
-        agreed,
-        compared,
-        [*_warnings(scored), *notes],
-        _provenance(scored),
-        language,
-    )
+    say = Say(language)
+    told = [*_warnings(scored, say), *incomplete(rows, judges, say), *floors_open(rows, say)]
+    results = Results(rubric, rows, judges, spreads, agreed, compared, told, _provenance(scored, say), language)
     write_text(folder / "score.md", markdown(results))
     write_text(folder / "score.html", page(results))
     return gaps
 
 
-def _provenance(scored: Scored) -> str:
+def _provenance(scored: Scored, say: Say) -> str:
     plan = scored.plan
-    return (
-        f"{len(scored.material.subjects)} subjects of {plan.source}; rubric {scored.rubric.identity}; "
-        f"judges {', '.join(plan.judges)}, {plan.repeats} sheets each, majority per element and median per scale."
+    return say(
+        "provenance",
+        subjects=len(scored.material.subjects),
+        source=plan.source,
+        rubric=scored.rubric.identity,
+        judges=", ".join(plan.judges),
+        repeats=plan.repeats,
     )
 
 
@@ -103,33 +102,31 @@ def _comparisons(rows: Sequence[Combined], columns: Sequence[str]) -> dict[str, 
     return {column: None for column, found in values.items() if len(found) == 2}
 
 
-def incomplete(rows: Sequence[Combined], judges: Sequence[JudgeRecord]) -> list[str]:
+def incomplete(rows: Sequence[Combined], judges: Sequence[JudgeRecord], say: Say) -> list[str]:
     """What is missing, in words: sheets without a reply, unreadable ones, values, totals."""
     notes: list[str] = []
     for one in judges:
         parts = [
-            f"{one.failed} without a reply" if one.failed else "",
-            f"{unreadable} unreadable" if (unreadable := one.asked - one.failed - one.readable) else "",
-            f"{one.values_missing} of {one.values} values missing" if one.values_missing else "",
+            say("without_reply", n=one.failed) if one.failed else "",
+            say("unreadable", n=unreadable) if (unreadable := one.asked - one.failed - one.readable) else "",
+            say("missing", n=one.values_missing, of=one.values) if one.values_missing else "",
         ]
         if any(parts):
-            notes.append(f"{one.judge}: {one.asked} sheets asked, {', '.join(part for part in parts if part)}.")
+            notes.append(
+                say("asked", judge=one.judge, n=one.asked, what=", ".join(part for part in parts if part))
+            )
     lost = sum(row.scores.total is None for row in rows)
     if lost:
-        notes.append(f"{lost} of {len(rows)} totals are missing; means are over what is there and say how much.")
+        notes.append(say("lost", n=lost, of=len(rows)))
     return notes
 
 
-def floors_open(rows: Sequence[Combined]) -> list[str]:
+def floors_open(rows: Sequence[Combined], say: Say) -> list[str]:
     """How many rows leave a floor rule undecided: allowed where the rule's flag is optional, yet to be seen."""
     undecided = sum(bool(row.scores.undecided) for row in rows)
-    if not undecided:
-        return []
-    return [f"In {undecided} of {len(rows)} rows the sheets do not say whether the floor rule applies."]
+    return [say("undecided", n=undecided, of=len(rows))] if undecided else []
 
 
-def _warnings(scored: Scored) -> list[str]:
+def _warnings(scored: Scored, say: Say) -> list[str]:
     small = [judge for judge, kind in scored.kinds.items() if kind == "local"]
-    if not small:
-        return []
-    return [f"Scores by {', '.join(small)} come from a very small model: a demonstration, not evidence."]
+    return [say("small", judges=", ".join(small))] if small else []

@@ -14,6 +14,7 @@ from arena.scoring.disagreement import Disagreement, disagreements
 from arena.scoring.tables import ALL, JudgeRecord, Spread, judges_of, measures
 from frontdesk.report.page import render
 from frontdesk.report.score_plots import pair_plots
+from frontdesk.report.score_words import Say
 from runstore.records import Language
 
 HEADLINES = ("icc_2_1", "icc_2_k", "cronbach_alpha", "krippendorff_interval", "percent_agreement")
@@ -33,6 +34,10 @@ class Results:
     provenance: str
     language: Language = "en"
 
+    @property
+    def say(self) -> Say:
+        return Say(self.language)
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -48,36 +53,37 @@ def tables(results: Results) -> list[Table]:
     found = [_judges(results), _scores(results)]
     columns = dict.fromkeys(one.column for one in results.summary if one.column != ALL)
     found += [_by(results, column) for column in columns]
-    found += [_comparison(one) for one in results.comparisons]
+    found += [_comparison(results.say, one) for one in results.comparisons]
     if len(results.judges) > 1:
         found.append(_agreement(results))
     return found
 
 
 def _judges(results: Results) -> Table:
-    header = ["judge", "sheets", "no reply", "values", "asked again", "quotations found", "same in all repeats"]
+    say = results.say
+    header = [say(key) for key in ("judge", "sheets", "no_reply", "values", "asked_again", "quotes", "steady")]
     rows = [
         [
             one.judge,
-            f"{one.readable} of {one.asked} readable",
+            say("readable", n=one.readable, of=one.asked),
             str(one.failed),
-            f"{one.values - one.values_missing} of {one.values}",
+            say("of", n=one.values - one.values_missing, of=one.values),
             str(one.asked_again),
-            _share(one.quotes_found, one.quotes),
-            _share(one.steady, one.repeated),
+            _share(say, one.quotes_found, one.quotes),
+            _share(say, one.steady, one.repeated),
         ]
         for one in results.judges
     ]
-    return Table("Judges", header, rows)
+    return Table(say("judges"), header, rows)
 
 
 def _scores(results: Results) -> Table:
-    return _spreads("Scores", results, [one for one in results.summary if one.column == ALL])
+    return _spreads(results.say("scores"), results, [one for one in results.summary if one.column == ALL])
 
 
 def _by(results: Results, column: str) -> Table:
     chosen = [one for one in results.summary if one.column == column]
-    return _spreads(f"Scores by {column}", results, chosen)
+    return _spreads(results.say("scores_by", column=column), results, chosen)
 
 
 def _spreads(title: str, results: Results, chosen: Sequence[Spread]) -> Table:
@@ -86,16 +92,15 @@ def _spreads(title: str, results: Results, chosen: Sequence[Spread]) -> Table:
     cells = {(one.value, one.judge, one.measure): one for one in chosen}
     rows = [
         [
-            judge if value == ALL else f"{value or '(blank)'}: {judge}",
-            *(_mean(cells[value, judge, name]) for name in names),
+            judge if value == ALL else f"{value or results.say('blank')}: {judge}",
+            *(_mean(results.say, cells[value, judge, name]) for name in names),
         ]
         for value, judge in groups
     ]
-    note = "Means, each with how many of how many subjects have that score. Floors are applied."
-    return Table(title, ["judge", *names], rows, note)
+    return Table(title, [results.say("judge"), *names], rows, results.say("means"))
 
 
-def _comparison(one: GroupComparison) -> Table:
+def _comparison(say: Say, one: GroupComparison) -> Table:
     (n_first, of_first), (n_second, of_second) = one.scored
     rows = [
         [
@@ -110,18 +115,16 @@ def _comparison(one: GroupComparison) -> Table:
         ]
         for compared in one.comparisons
     ]
-    note = (
-        f"{one.first}: {n_first} of {of_first} scored; {one.second}: {n_second} of {of_second} scored. "
-        "Holm's correction is over the items."
-    )
+    notes = [say("scored", first=one.first, a=n_first, b=of_first, second=one.second, c=n_second, d=of_second)]
     if (n_first, n_second) != (of_first, of_second):
-        note += " Some subjects have no total: the means leave them out and may flatter a group."
+        notes.append(say("flattering"))
     for name, test, pairs in one.common:
         if name == "total":
             p = f"p {number(test.p_value, 4)}" if test.reason is None else test.reason
-            note += f" On the {pairs} values of {one.matched} scored in both groups: {test.name}, {p}."
-    header = ["measure", one.first, one.second, "difference", "Welch p", "Holm p", "Mann-Whitney p", "Hedges' g"]
-    return Table(f"{one.column}: {one.first} and {one.second} ({one.judge})", header, rows, note)
+            notes.append(say("common", pairs=pairs, column=one.matched, test=test.name, p=p))
+    title = say("groups", column=one.column, first=one.first, second=one.second, judge=one.judge)
+    tests = ["Welch p", "Holm p", "Mann-Whitney p", "Hedges' g"]
+    return Table(title, [say("measure"), one.first, one.second, say("difference"), *tests], rows, " ".join(notes))
 
 
 def _agreement(results: Results) -> Table:
@@ -132,15 +135,17 @@ def _agreement(results: Results) -> Table:
             continue
         found = {one["key"]: one for one in measure["statistics"]}
         names |= {key: found[key]["name"] for key in HEADLINES if key in found}
-        rows.append([measure["measure"], *(_statistic(found[key]) for key in HEADLINES if key in found)])
-    note = "All statistics, pairs of judges and single elements are in agreement.json."
-    return Table("Agreement between judges", ["measure", *names.values()], rows, note)
+        rows.append(
+            [measure["measure"], *(_statistic(results.say, found[key]) for key in HEADLINES if key in found)]
+        )
+    header = [results.say("measure"), *names.values()]
+    return Table(results.say("agreement"), header, rows, results.say("all_in_file"))
 
 
-def _statistic(one: dict[str, Any]) -> str:
+def _statistic(say: Say, one: dict[str, Any]) -> str:
     if one["value"] is None:
-        return f"not estimable: {one['reason']}"
-    return f"{_with_interval(one['value'], one['interval'])} ({one['n_used']} of {one['n']})"
+        return say("not_estimable", reason=one["reason"])
+    return f"{_with_interval(one['value'], one['interval'])} ({say('of', n=one['n_used'], of=one['n'])})"
 
 
 def heat(results: Results) -> dict[str, Any]:
@@ -156,26 +161,29 @@ def heat(results: Results) -> dict[str, Any]:
                 known = [value for value in given if value is not None]
                 mean = sum(known) / len(known) if known else None
                 share = None if mean is None else (mean - low) / (high - low)
-                cells.append((share, f"{number(mean)} ({len(known)} of {len(given)})"))
+                cells.append((share, f"{number(mean)} ({results.say('of', n=len(known), of=len(given))})"))
             rows.append((item.name if item.scale else f"{item.name} {slot}", cells))
     return {"columns": judges, "rows": rows}
 
 
 def apart(results: Results) -> list[tuple[str, str, str]]:
-    return [(one.subject, _totals(one), _values(one)) for one in disagreements(results.rubric, results.rows)]
+    return [
+        (one.subject, _totals(one), _values(results.say, one))
+        for one in disagreements(results.rubric, results.rows)
+    ]
 
 
 def _totals(one: Disagreement) -> str:
     return ", ".join(f"{judge} {_plain(total)}" for judge, total in one.totals.items())
 
 
-def _values(one: Disagreement, limit: int = 8) -> str:
+def _values(say: Say, one: Disagreement, limit: int = 8) -> str:
     shown = [
         f"{item} {slot} ({', '.join(f'{judge} {_plain(value)}' for judge, value in given.items())})"
         for (item, slot), given in one.values.items()
     ]
-    more = f"; and {len(shown) - limit} more" if len(shown) > limit else ""
-    return "; ".join(shown[:limit]) + more
+    more = [say("more", n=len(shown) - limit)] if len(shown) > limit else []
+    return "; ".join([*shown[:limit], *more])
 
 
 def page(results: Results) -> str:
@@ -183,6 +191,8 @@ def page(results: Results) -> str:
     return render(
         "score.html.j2",
         title=_title(results),
+        language=results.language,
+        say=results.say,
         notes=results.notes,
         provenance=results.provenance,
         tables=tables(results),
@@ -195,16 +205,19 @@ def page(results: Results) -> str:
 def markdown(results: Results) -> str:
     lines = [f"> {_cell(note)}" for note in results.notes]
     lines = [part for pair in pairwise([*lines, ""]) for part in (pair[0], ">" if pair[1] else "")]
+    say = results.say
     lines += [f"# {_cell(_title(results))}", "", _cell(results.provenance)]
     elements = heat(results)
     for table in [
         *tables(results),
         Table(
-            "Elements", ["element", *elements["columns"]], [[n, *(t for _, t in c)] for n, c in elements["rows"]]
+            say("elements"),
+            [say("element"), *elements["columns"]],
+            [[n, *(t for _, t in c)] for n, c in elements["rows"]],
         ),
         Table(
-            "Where judges are furthest apart",
-            ["subject", "totals", "values that differ"],
+            say("apart"),
+            [say("subject"), say("totals"), say("differing")],
             [list(row) for row in apart(results)],
         ),
     ]:
@@ -215,7 +228,7 @@ def markdown(results: Results) -> str:
 
 
 def _title(results: Results) -> str:
-    return f"{results.rubric.title['en']} ({results.rubric.name} {results.rubric.version})"
+    return f"{results.rubric.title[results.language]} ({results.rubric.name} {results.rubric.version})"
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -237,12 +250,12 @@ def _plain(value: float | None) -> str:
     return "–" if value is None else f"{value:g}"
 
 
-def _mean(one: Spread) -> str:
-    return f"{number(one.mean)} ({one.n} of {one.of})"
+def _mean(say: Say, one: Spread) -> str:
+    return f"{number(one.mean)} ({say('of', n=one.n, of=one.of)})"
 
 
-def _share(count: int, of: int) -> str:
-    return f"{count} of {of} ({count / of:.0%})" if of else "none"
+def _share(say: Say, count: int, of: int) -> str:
+    return f"{say('of', n=count, of=of)} ({count / of:.0%})" if of else say("none")
 
 
 def _with_interval(value: float | None, interval: Sequence[float] | None) -> str:

@@ -117,7 +117,7 @@ def test_what_is_missing_is_told_at_the_top_and_by_the_exit_code(
 ) -> None:
     lacking = sheet_text(1, C2={"understanding_check": None})
     out = tmp_path / "out"
-    assert score(scripted(tmp_path, j=[lacking]), dialogues(tmp_path), out) == 1
+    assert score(scripted(tmp_path, j=[lacking]), dialogues(tmp_path), out, "--language", "en") == 1
     _, rows = read_csv(out / "scores.csv")
     assert {(row["C2"], row["C"], row["total"], row["A"]) for row in rows} == {("", "", "", "15")}
     assert rows[0]["reason"] == "C2: missing: understanding_check"
@@ -126,6 +126,10 @@ def test_what_is_missing_is_told_at_the_top_and_by_the_exit_code(
     assert text.startswith("> j: 12 sheets asked, 12 of 384 values missing.")
     assert "4 of 4 totals are missing" in text
     assert "– (0 of 4)" in text
+    assert score(scripted(tmp_path, j=[lacking]), dialogues(tmp_path), tmp_path / "korean") == 1
+    text = (tmp_path / "korean" / "score.md").read_text(encoding="utf-8")
+    assert text.startswith("> j: 채점표 12개 요청, 값 384개 중 12개 빠짐.")
+    assert "– (0 / 4)" in text
 
 
 def test_people_score_beside_judges_and_can_be_the_reference(tmp_path: Path) -> None:
