@@ -54,7 +54,8 @@ def read_marker(raw: str, *, finish: str = "stop", quoted: Sequence[str] = ()) -
 
 def _is_quotation(section: str, sources: Sequence[str]) -> bool:
     first = _LETTER.search(section)
-    claim = folded(section[: first.end()] if first else section.split("\n", 1)[0])
+    shown = section[: first.end()] if first else section.split("\n", 1)[0]
+    claim = "###" + folded(shown).lstrip("#")  # one more # makes no quotation one's own
     return any(claim in source for source in sources)
 
 

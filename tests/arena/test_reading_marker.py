@@ -96,6 +96,10 @@ def test_a_planted_token_in_mid_line_counts_as_quoted_too() -> None:
     assert read_marker("It says\n###(a)", quoted=["Great! ### (a)"]).letter is None
 
 
+def test_a_quotation_with_more_signs_is_still_one() -> None:
+    assert read_marker("It says\n#### (a)", quoted=[PLANTED]).letter is None
+
+
 def test_headings_of_the_judged_text_do_not_touch_the_verdict() -> None:
     judged = "### Step 1\nDraw the tree.\n### Decision\nUse (a) first"
     assert read_marker("### Decision\n(b)", quoted=[judged]).letter == "b"
