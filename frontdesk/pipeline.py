@@ -209,9 +209,7 @@ class Pipeline:
         adapters = self._adapters(endpoints)
         at_once = min(MOST_AT_ONCE, sum(adapter.settings.concurrency for adapter in adapters.values()))
         gathered = await each(work, do, at_once=at_once, finished=self.progress.advance)
-        journal = self._gateway().journal
-        if journal is not None:
-            journal.sync()
+        self._gateway().sync()
         events.emit("stage_ended", stage=stage, done=len(gathered.done), failed=len(gathered.failed), of=len(work))
         return gathered
 

@@ -20,7 +20,7 @@ from gateway.adapters.base import Tokens
 from gateway.adapters.catalog import build
 from gateway.budget import Budget
 from gateway.engine import Gateway
-from gateway.errors import Interrupted
+from gateway.errors import Interrupted, Stopped
 from gateway.events import EventLog
 from gateway.telemetry import from_environment
 from runstore.journal import Journal, RunLock
@@ -135,6 +135,9 @@ async def _guarded(work: Callable[[], Awaitable[int]], gateway_of: Callable[[], 
         except Stopping as stopping:
             _say(f"{stopping}\n{RESUME}")
             return stopping.reason.exit_code
+        except Stopped as stopped:
+            _say(f"stopped: {stopped}\n{RESUME}")
+            return stopped.exit_code
 
 
 class _Stopper:

@@ -87,8 +87,16 @@ class Gateway:
 
     async def __aexit__(self, *_: object) -> None:
         await self._pool.close()
-        if self.journal is not None:
+        self.sync()
+
+    def sync(self) -> None:
+        """All that is recorded, on the disk: at the end of a stage. Raises JournalLost, once."""
+        if self.journal is None or isinstance(self._stop, JournalLost):
+            return
+        try:
             self.journal.sync()
+        except OSError as error:
+            raise self._lost(error) from None
 
     # -- stopping
 

@@ -97,7 +97,11 @@ class Pool:
     async def post(self, target: Target, body: bytes) -> WireReply:
         """One request, one response. Raises Fault ``connection`` or ``malformed``."""
         idle = self._idle[target.origin]
-        connection = idle.pop() if idle else await self._connect(target.origin)
+        connection = None
+        while idle and (connection is None or connection.is_closing):
+            connection = idle.pop()
+        if connection is None or connection.is_closing:
+            connection = await self._connect(target.origin)
         try:
             return await connection.exchange(b"%b%d\r\n\r\n%b" % (target.head, len(body), body))
         except asyncio.CancelledError:
@@ -194,6 +198,10 @@ class _Connection(asyncio.Protocol):
         self._transport.write(request)
         return self._done
 
+    @property
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
     def abort(self) -> None:
         self._transport.abort()
 
@@ -233,22 +241,26 @@ class _Connection(asyncio.Protocol):
 
     # -- httptools' side; it goes on to the end of what it was fed, whatever is found here
 
+    def on_message_begin(self) -> None:
+        if self._done is None:  # a second response to one request
+            self.abort()
+
     def on_header(self, name: bytes, value: bytes) -> None:
         self._size += len(name) + len(value)
         if self._size > LARGEST_HEAD:
             self._fail("malformed", f"response headers are larger than {LARGEST_HEAD >> 20} MiB")
-        elif not self._has_head:
+        elif self._done is not None and not self._has_head:
             self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         self._size = 0
-        self._has_head = True
+        self._has_head = self._done is not None
 
     def on_body(self, chunk: bytes) -> None:
         self._size += len(chunk)
         if self._size > LARGEST_BODY:
             self._fail("malformed", f"the response is larger than {LARGEST_BODY >> 20} MiB")
-        else:
+        elif self._done is not None:
             self._body.append(chunk)
 
     def on_message_complete(self) -> None:
@@ -260,13 +272,12 @@ class _Connection(asyncio.Protocol):
 
     def _finish(self, *, keep: bool) -> None:
         done, self._done = self._done, None
-        if done is None:  # a second response to one request
-            self.abort()
+        if done is None:
             return
         body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
         reply = WireReply(self._parser.get_status_code(), Headers(self._headers), body)
         self._begin()
-        if keep and not self._transport.is_closing():
+        if keep and not self.is_closing:
             self._idle.append(self)
         else:
             self._transport.close()

@@ -12,6 +12,7 @@ from collections.abc import Callable
 CUT = 0.7
 SLOWER = 3.0
 SLOWER_S = 1.0
+MEMORY = 0.003
 COOLDOWN_S = 2.0
 START = 64
 START_SHARE = 0.25
@@ -36,8 +37,8 @@ class AdaptiveConcurrency:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._slow_start = True
         self._quiet_until = 0.0
-        self._usual: float | None = None
-        self._recent = 0.0
+        self._usual = self._recent = 0.0
+        self._answers = 0
 
     @property
     def waiting(self) -> int:
@@ -68,14 +69,12 @@ class AdaptiveConcurrency:
         if self.width < self.ceiling and self.in_use >= BUSY * self.width:
             step = 1.0 if self._slow_start else max(1.0 / self.width, GROWTH)
             self.width = min(float(self.ceiling), self.width + step)
-        if self._usual is None:
-            self._usual = self._recent = latency_s
-        else:
-            self._usual += 0.01 * (latency_s - self._usual)
-            self._recent += 0.1 * (latency_s - self._recent)
-            if self._recent > SLOWER * self._usual and self._recent - self._usual > SLOWER_S:
-                self._cut()
-                self._usual = self._recent
+        self._answers += 1
+        self._usual += max(MEMORY, 1 / self._answers) * (latency_s - self._usual)
+        self._recent += max(0.1, 1 / self._answers) * (latency_s - self._recent)
+        if self._recent > SLOWER * self._usual and self._recent - self._usual > SLOWER_S:
+            self._cut()
+            self._usual = self._recent
         self.left()
 
     def complained(self) -> None:
