@@ -24,7 +24,7 @@ MASK = "▮▮▮"
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """All documents of a study, how many of their texts had a name masked, and how many texts there are."""
+    """All documents of a study; in how many of their different texts a name was masked."""
 
     documents: tuple[Document, ...]
     masked: int
@@ -118,13 +118,10 @@ def hide(text: str, names: Iterable[str]) -> str:
 
 
 def _masked(documents: Sequence[Document], names: Sequence[str]) -> Material:
-    counts = [0, 0]
+    seen: dict[str, str] = {}
 
     def clean(text: str) -> str:
-        hidden = hide(text, names)
-        counts[0] += hidden != text
-        counts[1] += 1
-        return hidden
+        return seen.setdefault(text, hide(text, names))
 
     def clean_all(text: Text) -> Text:
         return {language: clean(one) for language, one in text.items()}
@@ -141,4 +138,4 @@ def _masked(documents: Sequence[Document], names: Sequence[str]) -> Material:
         )
         for document in documents
     ]
-    return Material(tuple(result), counts[0], counts[1])
+    return Material(tuple(result), sum(hidden != text for text, hidden in seen.items()), len(seen))

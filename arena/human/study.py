@@ -25,9 +25,13 @@ Money = Annotated[float, Field(ge=0)]
 
 
 class Condition(Strict):
-    """One condition. ``name`` is known to the organiser alone; ``mask`` are more words that would give it away."""
+    """One condition. ``name`` is known to the organiser alone; ``mask`` are more words that would give it away.
+
+    ``label`` heads its column in the results.
+    """
 
     name: str
+    label: str = ""
     mask: tuple[str, ...] = ()
 
 

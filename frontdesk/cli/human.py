@@ -48,6 +48,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     purge.add_argument(
         "--persons", action="store_true", help="names, links and codes only: makes the rest anonymous"
     )
+    study = steps.add_parser("analyze", help="the results table, agreement, strata, money, votes")
+    study.add_argument("folder", type=Path, nargs="?", help="the folder that human plan made")
+    study.add_argument("--study", type=Path, help="instead of a folder: a study file, with --ratings and --out")
+    study.add_argument("--ratings", type=Path, help="a ratings.csv from elsewhere")
+    study.add_argument("--out", type=Path, help="where to write; default: the folder")
+    study.add_argument("--run", dest="run_folder", type=Path, help="the run whose matches people voted on")
+    study.add_argument("--language", choices=["en", "ko"], default="en", help="of labels and texts")
+    study.set_defaults(step_run=_analyze)
 
 
 def _on_folder(
@@ -155,8 +163,35 @@ def _withdraw(args: argparse.Namespace) -> int:
     from frontdesk.web.desk import withdraw
 
     rater = withdraw(StudyFolder(args.folder), args.code)
-    print(f"everything of {rater} is deleted; give their items to another: human replace --rater {rater}")
+    print(f"everything of {rater} is deleted, and what was analysed is analysed again")
+    print(f"to give their items to another: tutor-arena human replace {args.folder} --rater {rater}")
     return 0
+
+
+def _analyze(args: argparse.Namespace) -> int:
+    from arena.human.folder import StudyFolder
+    from arena.human.ratings import read_ratings
+    from arena.human.study import load_documents, load_study
+    from frontdesk.web.desk import analyze_folder
+    from frontdesk.web.results import write_analysis
+
+    if args.folder is not None:
+        given = {"ratings": args.ratings, "out": args.out, "run": args.run_folder, "language": args.language}
+        lines, missing = analyze_folder(StudyFolder(args.folder), **given)
+        out = args.out or args.folder
+    elif args.study and args.ratings and args.out:
+        study, out = load_study(args.study), args.out
+        documents = {one.id: one for one in load_documents(study, args.study.parent)}
+        ratings = read_ratings(args.ratings, study, documents)
+        lines, missing = write_analysis(
+            study, ratings, documents, (), out, run=args.run_folder, language=args.language
+        )
+    else:
+        raise Problem("give a study's folder, or --study FILE --ratings FILE --out DIR")
+    for line in lines:
+        print(line)
+    print(f"written: {out / 'analysis.md'}, .html, .json, .tex, .csv")
+    return 1 if missing else 0
 
 
 def _purge(args: argparse.Namespace) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,8 +11,10 @@ from typing import Any
 
 from arena.human.folder import StudyFolder
 from arena.human.plan import replace_rater
+from arena.human.ratings import read_ratings
 from arena.human.returned import read_returned
 from frontdesk.web.exports import publish
+from frontdesk.web.results import write_analysis
 from frontdesk.web.store import Store
 from runstore.problems import Problem
 from runstore.publish import safe_name, write_json
@@ -86,16 +89,64 @@ def _next_name(rater: str, known: set[str]) -> str:
 
 
 def withdraw(folder: StudyFolder, code: str) -> str:
-    """Delete a person's data everywhere in the folder; returns the pseudonym. Raises Problem: no such code."""
+    """Delete a person's data everywhere in the folder and analyse again; returns the pseudonym.
+
+    Raises Problem: no such code.
+    """
     store = Store(folder)
     try:
         rater = store.withdraw(code)
-        publish(store, folder)
+        has_ratings = publish(store, folder) > 0
     finally:
         store.close()
     for path in (folder.path / "forms").glob(f"{safe_name(rater)}.*"):
         path.unlink()
+    if (folder.path / "analysis.json").exists():
+        _forget_analysis(folder)
+        if has_ratings:
+            analyze_folder(folder)
     return rater
+
+
+_ANALYSIS = ("analysis.*", "free_text*.csv", "judgments.jsonl", "verdicts.jsonl", "sheets.jsonl", "leaderboard.*")
+
+
+def _forget_analysis(folder: StudyFolder) -> None:
+    _delete(folder.path, _ANALYSIS)
+
+
+def analyze_folder(
+    folder: StudyFolder,
+    *,
+    ratings: Path | None = None,
+    out: Path | None = None,
+    run: Path | None = None,
+    language: str = "en",
+) -> tuple[list[str], int]:
+    """Analyse what was collected, or another ``ratings.csv``: (lines, open items). Raises Problem."""
+    study, documents, plan = folder.study(), folder.documents(), folder.rows()
+    if ratings is None and folder.ratings_db.exists():
+        store = Store(folder)
+        try:
+            publish(store, folder)
+            rows = store.ratings()
+        finally:
+            store.close()
+    else:
+        rows = read_ratings(ratings or folder.ratings_csv, study, documents, plan)
+    ends = retention_ends(folder)
+    if run is None and study.matches and Path(study.matches.run).is_dir():
+        run = Path(study.matches.run)
+    return write_analysis(
+        study,
+        rows,
+        documents,
+        plan,
+        out or folder.path,
+        run=run,
+        language=language,
+        extra={"keep_until": ends.date().isoformat() if ends else None},
+    )
 
 
 def retention_ends(folder: StudyFolder) -> datetime | None:
@@ -125,7 +176,7 @@ def purge(folder: StudyFolder, *, now: datetime | None = None, early: bool = Fal
             "answer); to delete them now, say --early"
         )
     return _delete(folder.path, ["persons.sqlite*", "ratings.sqlite*", "links.csv", "ratings.csv", "survey.csv",
-                                 "free_text.csv", "import-report.json", "votes.jsonl", "forms"])  # fmt: skip
+                                 "import-report.json", "forms", *_ANALYSIS[1:-1]])  # fmt: skip
 
 
 def forget_persons(folder: StudyFolder) -> list[str]:
@@ -133,7 +184,7 @@ def forget_persons(folder: StudyFolder) -> list[str]:
     return _delete(folder.path, ["persons.sqlite*", "links.csv"])
 
 
-def _delete(folder: Path, patterns: list[str]) -> list[str]:
+def _delete(folder: Path, patterns: Iterable[str]) -> list[str]:
     found = sorted({path for pattern in patterns for path in folder.glob(pattern)})
     for path in found:
         shutil.rmtree(path) if path.is_dir() else path.unlink()

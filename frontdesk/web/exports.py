@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from arena.human.folder import StudyFolder
-from frontdesk.web.store import Rating, Store
+from arena.human.ratings import HEADER, Rating
+from frontdesk.web.store import Store
 from runstore.publish import Cell, write_csv
-
-RATINGS_HEADER = ("rater", "document", "condition", "question", "value", "seconds", "submitted_at")
 
 
 def rating_rows(ratings: Iterable[Rating]) -> list[list[Cell]]:
     """The lines of ``ratings.csv``; seconds are active time on the whole item."""
     return [
-        [r.rater, r.document, r.condition, r.question, r.value, round(r.seconds, 1), r.submitted_at]
+        [
+            r.rater,
+            r.document,
+            r.condition,
+            r.question,
+            r.value,
+            None if r.seconds is None else round(r.seconds, 1),
+            r.submitted_at,
+        ]
         for r in ratings
     ]
 
@@ -22,6 +29,6 @@ def rating_rows(ratings: Iterable[Rating]) -> list[list[Cell]]:
 def publish(store: Store, folder: StudyFolder) -> int:
     """Write ``ratings.csv`` and ``survey.csv``; returns the number of ratings."""
     rows = rating_rows(store.ratings())
-    write_csv(folder.ratings_csv, RATINGS_HEADER, rows)
+    write_csv(folder.ratings_csv, HEADER, rows)
     write_csv(folder.path / "survey.csv", ("rater", "question", "value"), store.survey_answers())
     return len(rows)

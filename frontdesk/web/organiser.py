@@ -15,9 +15,10 @@ from aiohttp import web
 
 from arena.human.attention import attention
 from arena.human.forms import say
-from frontdesk.web.exports import RATINGS_HEADER, rating_rows
+from arena.human.ratings import HEADER, Rating
+from frontdesk.web.exports import rating_rows
 from frontdesk.web.guard import Refused
-from frontdesk.web.store import Item, Rater, Rating, Store
+from frontdesk.web.store import Item, Rater, Store
 from runstore.publish import csv_text
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class Organiser:
         await self._allowed(request)
         rows = rating_rows(await self.site.ask(self.site.store.ratings))
         name = {"Content-Disposition": 'attachment; filename="ratings.csv"'}
-        return web.Response(text=csv_text(RATINGS_HEADER, rows), content_type="text/csv", headers=name)
+        return web.Response(text=csv_text(HEADER, rows), content_type="text/csv", headers=name)
 
 
 def _all(store: Store) -> tuple[list[Rater], list[Item], list[Rating], list[tuple[str, str, str]]]:

@@ -19,6 +19,7 @@ from typing import Literal
 
 from arena.human.certificate import Assignment
 from arena.human.folder import StudyFolder
+from arena.human.ratings import Rating
 from runstore.problems import InputProblem, Problem
 
 Part = Literal["item", "training", "survey"]
@@ -75,21 +76,6 @@ class Item:
     condition: str
     seconds: float
     submitted_at: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Rating:
-    """A line of ``ratings.csv``, with its group."""
-
-    rater: str
-    group: str
-    document: str
-    stratum: str
-    condition: str
-    question: str
-    value: str
-    seconds: float
-    submitted_at: str
 
 
 class Store:

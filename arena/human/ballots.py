@@ -1,0 +1,198 @@
+"""People's votes on matches of a run, as the same records that model judges leave, and the two compared.
+
+A person is the judge ``person:<pseudonym>``, a question the criterion. "Both good" and "both bad" are ties; which
+of them it was stays in the judgment's ``raw``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from arena.agreement.calibrated import Calibrated, calibrate, votes_needed
+from arena.agreement.kappa import kappa_from_counts
+from arena.agreement.result import Statistic
+from arena.human.forms import NOT_APPLICABLE
+from arena.human.ratings import Scored
+from arena.human.study import Document, Study
+from arena.reading import LetterReading
+from arena.rubrics.rubric import load_rubric
+from arena.votes import judgment_from, verdict
+from runstore.records import Judgment, Sheet, Verdict
+
+_LETTERS: dict[str, Literal["a", "b", "c"]] = {"left": "a", "right": "b", "both_good": "c", "both_bad": "c"}
+Key = tuple[str, tuple[str, str], str]
+
+
+def judgments(study: Study, rows: Sequence[Scored], documents: Mapping[str, Document]) -> list[Judgment]:
+    """One judgment a vote. The first free text of the item is its reason."""
+    found: list[Judgment] = []
+    for row in rows:
+        source = documents[row.document].source if row.document in documents else {}
+        if "x" not in source or row.group not in study.groups:
+            continue
+        form = study.forms[study.groups[row.group].form]
+        texts = [row.answers[q.id] for q in form.questions if q.kind == "text" and q.id in row.answers]
+        left, right = (source["x"], source["y"]) if row.condition == "XY" else (source["y"], source["x"])
+        for question in form.questions:
+            vote = row.answers.get(question.id, NOT_APPLICABLE)
+            if question.kind == "vote" and vote != NOT_APPLICABLE:
+                found.append(
+                    judgment_from(
+                        LetterReading(_LETTERS[vote]),
+                        subset=source["subset"],
+                        dialogue=source["dialogue"],
+                        judge=f"person:{row.rater}",
+                        criterion=question.id,
+                        round=1,
+                        slot_a=left,
+                        slot_b=right,
+                        raw=vote,
+                        reason=texts[0] if texts else None,
+                    )
+                )
+    return found
+
+
+def verdicts(votes: Iterable[Judgment]) -> list[Verdict]:
+    """One verdict a match and criterion: more than half of those who voted, else a tie."""
+    matches: dict[Key, list[Judgment]] = defaultdict(list)
+    for vote in votes:
+        one, other = sorted((vote.slot_a, vote.slot_b))
+        matches[vote.subset, (one, other), vote.criterion].append(vote)
+    return [verdict(own, key[1], len(own)) for key, own in sorted(matches.items())]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """People's verdicts beside the model judges' for one criterion.
+
+    ``counts[i][j]``: matches in which people said ``labels[i]`` and the judges ``labels[j]``; the labels are the
+    winner as first or second of the pair, and the tie. ``unjudged``: matches with a human verdict only.
+    """
+
+    criterion: str
+    labels: tuple[str, str, str]
+    counts: tuple[tuple[int, ...], ...]
+    agree: int
+    n: int
+    unjudged: int
+    kappa: Statistic
+
+    def as_json(self) -> dict[str, Any]:
+        plain = {name: getattr(self, name) for name in ("criterion", "labels", "counts", "agree", "n", "unjudged")}
+        return {**plain, "kappa": self.kappa.as_json()}
+
+
+def compare_with_judges(people: Sequence[Verdict], judges: Sequence[Verdict]) -> list[Compared]:
+    """Agreement, kappa and confusion per criterion that people voted on; invalid verdicts take no part."""
+    models = {_key(one): one for one in judges if one.outcome != "invalid"}
+    result: list[Compared] = []
+    for criterion in dict.fromkeys(one.criterion for one in people):
+        own = [one for one in people if one.criterion == criterion and one.outcome != "invalid"]
+        both = [(one, models[_key(one)]) for one in own if _key(one) in models]
+        table = np.zeros((3, 3), dtype=np.int64)
+        for human, model in both:
+            table[_code(human), _code(model)] += 1
+        counts = tuple(tuple(int(n) for n in line) for line in table)
+        result.append(
+            Compared(
+                criterion,
+                ("first wins", "second wins", "tie"),
+                counts,
+                int(np.trace(table)),
+                len(both),
+                len(own) - len(both),
+                kappa_from_counts(table),
+            )
+        )
+    return result
+
+
+def _key(one: Verdict) -> Key:
+    first, second = sorted(one.endpoints)
+    return one.subset, (first, second), one.criterion
+
+
+def _code(one: Verdict) -> int:
+    return 2 if one.winner is None else sorted(one.endpoints).index(one.winner)
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedPair:
+    """The win rate of ``a`` against ``b`` as people would give it, beside the judges' raw figure."""
+
+    criterion: str
+    a: str
+    b: str
+    found: Calibrated
+    wanted_width: float
+
+    def as_json(self) -> dict[str, Any]:
+        more = votes_needed(self.found, self.wanted_width)
+        needed = {name: getattr(more, name) for name in more.__dataclass_fields__}
+        who = {"criterion": self.criterion, "a": self.a, "b": self.b}
+        return {**who, **self.found.as_json(), "votes_needed": needed}
+
+
+def calibrated_pairs(
+    people: Sequence[Verdict], judges: Sequence[Verdict], *, width: float = 0.2
+) -> list[CalibratedPair]:
+    """Per criterion and pair: prediction-powered win rate (a tie is half), clustered by dialogue.
+
+    ``width``: the interval's full width that more votes are planned for. Valid as long as the matches people
+    voted on were drawn at random from all, as the study draws them.
+    """
+    votes = {_key(one): _win(one) for one in people if one.outcome != "invalid"}
+    groups: dict[tuple[str, tuple[str, str]], list[Verdict]] = defaultdict(list)
+    for one in judges:
+        if one.outcome != "invalid":
+            key = _key(one)
+            groups[key[2], key[1]].append(one)
+    wanted = Counter((key[2], key[1]) for key in votes)
+    result: list[CalibratedPair] = []
+    for (criterion, pair), own in sorted(groups.items()):
+        if not wanted[criterion, pair]:
+            continue
+        labelled = [one for one in own if _key(one) in votes]
+        rest = [one for one in own if _key(one) not in votes]
+        found = calibrate(
+            [votes[_key(one)] for one in labelled],
+            [_win(one) for one in labelled],
+            [_win(one) for one in rest],
+            cluster=[one.dialogue for one in labelled],
+            cluster_unlabelled=[one.dialogue for one in rest],
+        )
+        result.append(CalibratedPair(criterion, *pair, found, width))
+    return result
+
+
+def _win(one: Verdict) -> float:
+    """1 where the first of the pair (by name) won, 0 where the second did, 1/2 for a tie."""
+    return 0.5 if one.winner is None else float(one.winner == min(one.endpoints))
+
+
+def sheets(study: Study, rows: Sequence[Scored], documents: Mapping[str, Document]) -> list[Sheet]:
+    """Rubric forms that people filled in, as the sheets that judges leave; what they left out is None."""
+    found: list[Sheet] = []
+    for row in rows:
+        form = study.forms[study.groups[row.group].form] if row.group in study.groups else None
+        if form is None or form.rubric is None:
+            continue
+        rubric = load_rubric(form.rubric)
+        values: dict[str, dict[str, int | None]] = {item.key: dict.fromkeys(item.slots) for item in rubric.items}
+        if rubric.flags:
+            values["flags"] = {flag.key: None for flag in rubric.flags}
+        for question in form.questions:
+            item, _, element = question.id.partition("__")
+            answer = row.answers.get(question.id, NOT_APPLICABLE)
+            values[item][element] = None if answer == NOT_APPLICABLE else int(answer)
+        subject = documents[row.document].source.get("dialogue", row.document) if row.document in documents else ""
+        found.append(
+            Sheet(subject=subject, judge=f"person:{row.rater}", repeat=1, values=values, readable=True, raw="")
+        )
+    return found

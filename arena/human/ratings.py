@@ -1,0 +1,125 @@
+"""Ratings as they are analysed: one answer of one rater about one document in one condition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.human.certificate import Assignment
+from arena.human.forms import NOT_APPLICABLE, Question, read_answer
+from arena.human.plan import conditions_of
+from arena.human.study import Document, Study
+from runstore.problems import InputProblem
+from runstore.publish import read_csv
+
+HEADER = ("rater", "document", "condition", "question", "value", "seconds", "submitted_at")
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A line of ``ratings.csv``, with its group and stratum. ``seconds`` is active time on the whole item."""
+
+    rater: str
+    group: str
+    document: str
+    stratum: str
+    condition: str
+    question: str
+    value: str
+    seconds: float | None
+    submitted_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """All answers about one item: what one rater said of one document in one condition."""
+
+    rater: str
+    group: str
+    document: str
+    stratum: str
+    condition: str
+    seconds: float | None
+    answers: Mapping[str, str]
+
+    def number(self, question: str) -> float | None:
+        """The answer as a number; None where it is missing or does not apply."""
+        value = self.answers.get(question, NOT_APPLICABLE)
+        return None if value == NOT_APPLICABLE else float(value)
+
+    def mean(self, questions: Sequence[str]) -> float | None:
+        """Mean of the numbers among these answers; None where there is none."""
+        numbers = [number for question in questions if (number := self.number(question)) is not None]
+        return sum(numbers) / len(numbers) if numbers else None
+
+
+def scored(ratings: Sequence[Rating]) -> list[Scored]:
+    """Ratings gathered by item, in the order of their first answers."""
+    found: dict[tuple[str, str, str], tuple[Rating, dict[str, str]]] = {}
+    for rating in ratings:
+        key = (rating.rater, rating.document, rating.condition)
+        found.setdefault(key, (rating, {}))[1][rating.question] = rating.value
+    return [
+        Scored(first.rater, first.group, first.document, first.stratum, first.condition, first.seconds, answers)
+        for first, answers in found.values()
+    ]
+
+
+def read_ratings(
+    path: Path, study: Study, documents: Mapping[str, Document], plan: Sequence[Assignment] = ()
+) -> list[Rating]:
+    """A ``ratings.csv`` from anywhere. A rater's group is that of the question's form.
+
+    Raises InputProblem with the row: an unknown question, document or condition, an answer that the question does
+    not have, the same answer twice.
+    """
+    header, rows = read_csv(path)
+    if missing := [name for name in HEADER[:5] if name not in header]:
+        raise InputProblem(path, f"a column {missing[0]}", found=", ".join(header), line=1)
+    owners = {form: name for name, group in study.groups.items() for form in [group.form]}
+    form_of = {question.id: name for name, form in study.forms.items() for question in form.questions}
+    groups = {row.rater: row.group for row in plan}
+    strata = {row.document: row.stratum for row in plan} | {d.id: d.stratum for d in documents.values()}
+    conditions = {name for group in study.groups.values() for name in conditions_of(study, group)}
+    result: list[Rating] = []
+    seen: dict[tuple[str, ...], int] = {}
+    for line, row in enumerate(rows, 2):
+        question = _question(path, line, row, study)
+        value, complaint = read_answer(question, row["value"])
+        if complaint:
+            raise InputProblem(path, f"an answer to {question.id}", found=row["value"], line=line, field="value")
+        if not value:
+            continue
+        if strata and row["document"] not in strata:
+            raise InputProblem(path, "a document of the study", found=row["document"], line=line, field="document")
+        if row["condition"] not in conditions:
+            expected = f"one of {', '.join(filter(None, conditions))}"
+            raise InputProblem(path, expected, found=row["condition"], line=line, field="condition")
+        key = (row["rater"], row["document"], row["condition"], question.id)
+        if key in seen:
+            raise InputProblem(path, "each answer once", found=f"the same as row {seen[key]}", line=line)
+        seen[key] = line
+        group = groups.get(row["rater"]) or owners.get(form_of[question.id], "")
+        seconds = row.get("seconds", "")
+        result.append(
+            Rating(
+                row["rater"],
+                group,
+                row["document"],
+                strata.get(row["document"], "all"),
+                row["condition"],
+                question.id,
+                value,
+                float(seconds) if seconds else None,
+                row.get("submitted_at", ""),
+            )
+        )
+    return result
+
+
+def _question(path: Path, line: int, row: Mapping[str, str], study: Study) -> Question:
+    question = study.question(row["question"])
+    if question is None:
+        raise InputProblem(path, "a question of the study", found=row["question"], line=line, field="question")
+    return question

@@ -1,0 +1,136 @@
+"""The analysis on disk: ``analysis.json``, ``.md``, ``.html``, ``.tex``, ``.csv``, texts for coding, votes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from arena.human import ballots, tables
+from arena.human.analysis import Analysis, analyse
+from arena.human.attention import attention
+from arena.human.certificate import Assignment
+from arena.human.forms import say
+from arena.human.ratings import Rating, Scored, scored
+from arena.human.study import Document, Study
+from arena.ratings.estimate import Settings
+from arena.ratings.files import write_leaderboard
+from arena.ratings.leaderboard import build
+from arena.ratings.verdicts import from_verdicts
+from frontdesk.report.run_report import html
+from frontdesk.web.results_page import results_markdown, results_page
+from runstore.ids import content_id
+from runstore.problems import Problem
+from runstore.publish import read_records, write_csv, write_json, write_jsonl, write_text
+from runstore.records import Verdict
+
+
+def write_analysis(
+    study: Study,
+    ratings: Sequence[Rating],
+    documents: Mapping[str, Document],
+    plan: Sequence[Assignment],
+    out: Path,
+    *,
+    run: Path | None = None,
+    language: str = "en",
+    extra: Mapping[str, Any] | None = None,
+) -> tuple[list[str], int]:
+    """Write every file of the analysis into ``out``; returns lines that sum it up, and the number of open items.
+
+    ``run``: the run whose matches people voted on; its model verdicts are compared with theirs, and its
+    ``human.json`` is written. Raises Problem where there is nothing to analyse.
+    """
+    if not ratings:
+        raise Problem("there are no ratings of finished items yet: nothing to analyse")
+    found = analyse(study, ratings, documents.values(), language)
+    rows = scored(ratings)
+    votes = _write_votes(study, rows, documents, out, run)
+    done = _done(rows, plan)
+    careful = _attention(study, rows)
+    write_json(
+        out / "analysis.json",
+        {
+            "study": study.id,
+            "progress": done,
+            **found.as_json(),
+            "attention": careful,
+            "votes": votes,
+            **(extra or {}),
+        },
+    )
+    write_texts(study, rows, out, language)
+    page = results_page(say(study.title, language), language, found, done, careful, votes)
+    write_text(out / "analysis.html", html(page))
+    write_text(out / "analysis.md", results_markdown(page, found))
+    write_text(out / "analysis.tex", tables.latex_table(found))
+    write_csv(out / "analysis.csv", (*tables.header(found), "Holm p"), _csv(found))
+    lines = [f"{row[0]}: {' | '.join(row[1:])}" for row in tables.rows(found.table)]
+    return [*(f"incomplete: {line}" for line in page.banner), *lines], done["missing"]
+
+
+def _csv(found: Analysis) -> Iterable[list[str]]:
+    for cells_of, row in zip(tables.rows(found.table), found.table, strict=True):
+        yield [*cells_of, tables.p_value(row.holm_p)]
+
+
+def _done(rows: Sequence[Scored], plan: Sequence[Assignment]) -> dict[str, int]:
+    planned = {(row.rater, row.document, row.condition) for row in plan}
+    finished = {(row.rater, row.document, row.condition) for row in rows}
+    return {"finished": len(finished), "planned": len(planned or finished), "missing": len(planned - finished)}
+
+
+def _attention(study: Study, rows: Sequence[Scored]) -> list[dict[str, Any]]:
+    result: list[dict[str, Any]] = []
+    for rater in dict.fromkeys(row.rater for row in rows):
+        mine = [row for row in rows if row.rater == rater]
+        if mine[0].group not in study.groups:
+            continue
+        questions = study.forms[study.groups[mine[0].group].form].questions
+        timed = [(float("inf") if row.seconds is None else row.seconds, row.answers) for row in mine]
+        found = attention(timed, questions, study.time.too_fast_seconds)
+        counts = {name: getattr(found, name) for name in ("items", "judged", "straight", "fast", "flags")}
+        result.append({"rater": rater, **counts})
+    return result
+
+
+def write_texts(study: Study, rows: Sequence[Scored], out: Path, language: str) -> int:
+    """``free_text.csv`` for thematic coding, blind; ``free_text_key.csv`` says who wrote what about which cell."""
+    texts: list[list[str]] = []
+    key: list[list[str]] = []
+    for row in rows:
+        for name, answer in row.answers.items():
+            question = study.question(name)
+            if question and question.kind == "text":
+                code = content_id("t", row.rater, row.document, row.condition, name)
+                texts.append([code, name, say(question.text, language), answer, "", "", ""])
+                key.append([code, row.rater, row.group, row.document, row.stratum, row.condition])
+    head = ("id", "question", "asked", "text", "theme", "error_type", "improvement")
+    write_csv(out / "free_text.csv", head, sorted(texts))
+    write_csv(out / "free_text_key.csv", ("id", "rater", "group", "document", "stratum", "condition"), sorted(key))
+    return len(texts)
+
+
+def _write_votes(
+    study: Study, rows: Sequence[Scored], documents: Mapping[str, Document], out: Path, run: Path | None
+) -> dict[str, Any] | None:
+    sheets = ballots.sheets(study, rows, documents)
+    if sheets:
+        write_jsonl(out / "sheets.jsonl", sheets)
+    judgments = ballots.judgments(study, rows, documents)
+    if not judgments:
+        return None
+    people = ballots.verdicts(judgments)
+    write_jsonl(out / "judgments.jsonl", judgments)
+    write_jsonl(out / "verdicts.jsonl", people)
+    board = build(from_verdicts(people, judgments), Settings())
+    write_leaderboard(out, board)
+    ties = {kind: sum(one.raw == kind for one in judgments) for kind in ("both_good", "both_bad")}
+    votes: dict[str, Any] = {"judgments": len(judgments), "verdicts": len(people), **ties,
+                             "leaderboard": board.to_json(), "judges": [], "calibrated": []}  # fmt: skip
+    if run is not None and (run / "verdicts.jsonl").exists():
+        models = read_records(run / "verdicts.jsonl", Verdict)
+        votes["judges"] = [one.as_json() for one in ballots.compare_with_judges(people, models)]
+        votes["calibrated"] = [one.as_json() for one in ballots.calibrated_pairs(people, models)]
+        write_json(run / "human.json", {"study": study.id, **votes})
+    return votes
