@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import log
 from typing import Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 IntervalMethod = Literal["bootstrap", "sandwich", "none"]
 
-SCALE = 400 / np.log(10)
+SCALE = 400 / log(10)
 MEAN = 1000.0
 _EXACT_COST = 3e8
 _FRAGILE = 20
@@ -153,7 +154,7 @@ def _with_uncertainty(found: Estimate, battles: Battles, settings: Settings) -> 
     if settings.intervals == "sandwich":
         return replace(found, covariance=covariance, clustered=clustered)
     seed = draw_seed(settings.seed, "ratings", "bootstrap")
-    if _refit(settings, found.design, battles) == "exact":
+    if _refit(settings, found.design, battles, clustered=clustered) == "exact":
         design, prior = found.design, settings.prior
         draws = exact(fitted, battles, design, settings.resamples, seed, clustered=clustered, prior=prior)
     else:
@@ -161,11 +162,12 @@ def _with_uncertainty(found: Estimate, battles: Battles, settings: Settings) -> 
     return replace(found, covariance=covariance, draws=draws, clustered=clustered)
 
 
-def _refit(settings: Settings, design: Design, battles: Battles) -> Refit:
+def _refit(settings: Settings, design: Design, battles: Battles, *, clustered: bool) -> Refit:
     if settings.refit != "auto":
         return settings.refit
     size = design.size + design.shared_columns.shape[1] + 1
-    cost = settings.resamples * (size**3 / 3 + 40 * len(design.i) + len(battles.i) + 20_000.0)
+    resummed = len(battles.rows.cell) if clustered and battles.rows is not None else 0
+    cost = settings.resamples * (size**3 / 3 + 40 * len(design.i) + len(battles.i) + resummed + 20_000.0)
     if cost < _EXACT_COST:
         return "exact"
     score = design.counts(battles.weight) @ np.array([[0, 1], [0.5, 0.5], [1, 0]])

@@ -89,18 +89,16 @@ def _renumbered(labels: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _groups(beats: Mask, core: NDArray[np.int64]) -> NDArray[np.int64]:
     """A core with the single models tied to it alone; singles between two cores form groups of their own."""
-    size = len(core)
     met = beats | beats.T
-    crossing = (core[:, None] != core[None, :]) & (core[:, None] >= 0) & (core[None, :] >= 0)
-    labels = _weak(met & ~crossing)
-    for label in range(int(labels.max(initial=-1)) + 1):
-        members = np.flatnonzero(labels == label)
-        if len(set(core[members].tolist()) - {-1}) > 1:
-            inside = np.zeros(size, bool)
-            inside[members] = True
-            mixed = (core[:, None] >= 0) != (core[None, :] >= 0)
-            crossing |= mixed & inside[:, None] & inside[None, :]
-    return _renumbered(_weak(met & ~crossing))
+    single = core < 0
+    labels = _weak(met & single[:, None] & single[None, :])
+    joined = met & (single[:, None] == single[None, :]) & (core[:, None] == core[None, :])
+    for label in np.unique(labels[single]):
+        members = single & (labels == label)
+        touched = met[members].any(0) & ~single
+        if len(np.unique(core[touched])) == 1:
+            joined |= met & (members[:, None] & touched[None, :])
+    return _renumbered(_weak(joined))
 
 
 def _weak(met: Mask) -> NDArray[np.int64]:

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags_array
 
+from arena.ratings.batch import connected, refit
 from arena.ratings.battles import Battles
 from arena.ratings.bradley_terry import Design, Fit, fit, scores
 from arena.ratings.graph import components, reachable
@@ -27,6 +29,7 @@ Refit = Literal["exact", "one-step"]
 
 _MANY_CLUSTERS = 20_000
 _DENSE_SCORES = 20_000_000
+_STACKED_MODELS, _STACKED_CELLS = 64, 4_000_000
 
 
 @dataclass(frozen=True)
@@ -169,8 +172,23 @@ def exact(
     """Every resample fitted anew, from the full estimate on."""
     generator = np.random.Generator(np.random.SFC64(seed))
     values = np.full((resamples, len(fitted.vector)), np.nan)
-    for number, weight in enumerate(_resamples(generator, battles, resamples, clustered=clustered)):
-        values[number] = _refitted(fitted, design, design.counts(weight), prior)
+    stacked = fitted.ties == "half" and not len(fitted.shared) and not prior and design.size <= _STACKED_MODELS
+    chunk = max(1, _STACKED_CELLS // max(3 * len(design.i), 1)) if stacked else 1
+    drawn = _resamples(generator, battles, resamples, clustered=clustered)
+    for at in range(0, resamples, chunk):
+        counts = np.stack([design.counts(weight) for weight in islice(drawn, chunk)])
+        left = np.arange(len(counts))
+        if stacked:
+            whole = np.flatnonzero(connected(design, counts))
+            theta, converged = refit(design, counts[whole], fitted.theta)
+            values[at + whole[converged]] = theta[converged]
+            left = np.setdiff1d(left, whole[converged])
+        known: dict[bytes, Floats] = {}  # small tables repeat themselves
+        for number in left.tolist():
+            key = counts[number].tobytes()
+            if key not in known:
+                known[key] = _refitted(fitted, design, counts[number], prior)
+            values[at + number] = known[key]
     return Draws(values, "exact")
 
 

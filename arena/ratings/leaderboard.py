@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from arena.agreement.holm import holm
 from arena.ratings.battles import Battles
+from arena.ratings.bradley_terry import Fit
 from arena.ratings.estimate import MEAN, SCALE, Estimate, Settings, estimate, gap_deviation
 from arena.ratings.graph import reason as reason_of
 from arena.ratings.intervals import anchored, quantiles
@@ -143,6 +144,17 @@ def build(battles: Battles, settings: Settings | None = None) -> Leaderboard:
     )
 
 
+def tie_parameter(fitted: Fit) -> JsonObject | None:
+    """The tie parameter under the names it has in the literature; None for ties as halves."""
+    if fitted.tie is None:
+        return None
+    value = float(np.exp(fitted.tie))
+    if fitted.ties == "rao_kupper":
+        return {"kappa": number(value)}
+    # Davidson writes the weight of a tie as nu * sqrt(p_i p_j); others write 2 nu * sqrt(p_i p_j).
+    return {"nu": number(value), "nu_where_ties_weigh_2nu": number(value / 2)}
+
+
 def number(value: float | None, digits: int = 6) -> float | None:
     """A figure for a file: rounded, and None for what is not finite."""
     if value is None or not np.isfinite(value):
@@ -229,7 +241,7 @@ class _Board:
             "solver": fitted.solver,
             "iterations": fitted.iterations,
             "largest_gradient": number(fitted.largest_gradient, 9),
-            "tie_parameter": number(fitted.tie),
+            "tie_parameter": tie_parameter(fitted),
             "reason": None if fitted.converged else "the largest step did not fall below 1e-9",
         }
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, inf, sqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -199,7 +198,7 @@ def _deviation(share: float, between: float) -> float:
     """The standard deviation on log-odds whose mean chance is ``share`` and whose variance is ``between``."""
     weights = _WEIGHTS / _WEIGHTS.sum()
 
-    def variance(sigma: float) -> float:
+    def excess(sigma: float) -> float:
         centre = float(logit(share))
         mean = 0.0
         chance: Floats = expit(centre + sigma * _NODES)
@@ -207,15 +206,12 @@ def _deviation(share: float, between: float) -> float:
             chance = expit(centre + sigma * _NODES)
             mean = float(weights @ chance)
             centre += (share - mean) / float(weights @ (chance * (1 - chance)))
-        return float(weights @ (chance - mean) ** 2)
+        return float(weights @ (chance - mean) ** 2) - between
 
     highest = 6.0
-    if between >= variance(highest):
-        return highest
     if between <= 0:
         return 0.0
-    found: Any = brentq(lambda sigma: variance(sigma) - between, 0.0, highest)
-    return float(found)
+    return highest if excess(highest) <= 0 else brentq(excess, 0.0, highest)
 
 
 def win_rate_of_gap(points: float) -> float:

@@ -34,7 +34,7 @@ def features(text: str) -> dict[str, float]:
     """Length in characters, question marks, fenced code blocks, and Markdown marks (headings, lists, bold)."""
     return {
         "length": float(len(text)),
-        "questions": float(text.count("?") + text.count("?")),
+        "questions": float(text.count("?") + text.count("\uff1f")),
         "code": float((len(_FENCE.findall(text)) + 1) // 2),
         "markdown": float(len(_LAYOUT.findall(text))),
     }

@@ -1,0 +1,179 @@
+"""The commands rate and power, from files to files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from frontdesk.cli import main
+from runstore.publish import read_csv, write_csv, write_jsonl
+from runstore.records import Judgment, Verdict
+
+HOSTILE = [
+    "=cmd|'/c calc'!A1",
+    "<script>alert(1)</script>",
+    "[/red]|*b*`",
+    "$x_1% & \\end{tabular}",
+    "\u202eevil\x1b[31m",
+]
+
+
+def _battles(folder: Path, names: list[str]) -> Path:
+    path = folder / "battles.csv"
+    rows = [
+        (a, b, word, f"d{k}", "maths" if k % 2 else "physics")
+        for i, a in enumerate(names)
+        for b in names[i + 1 :]
+        for k, word in enumerate(("model_a", "model_b", "tie", "model_a", "both_bad", "model_b"))
+    ]
+    write_csv(path, ("model_a", "model_b", "winner", "cluster", "subject"), rows)
+    return path
+
+
+def test_rate_writes_every_file_and_hostile_names_stay_text(tmp_path, capsys):
+    out = tmp_path / "out"
+    path = _battles(tmp_path, HOSTILE)
+    args = [
+        "rate",
+        "--battles",
+        str(path),
+        "--out",
+        str(out),
+        "--by",
+        "subject",
+        "--latex",
+        "--svg",
+        "--resamples",
+        "50",
+    ]
+
+    assert main(args) == 0
+    shown = capsys.readouterr()
+    assert "\x1b" not in shown.out and "\u202e" not in shown.out and "[/red]" in shown.out
+    board = json.loads((out / "leaderboard.json").read_text())
+    assert {entry["name"] for entry in board["models"]} == set(HOSTILE)
+    assert [level["level"] for level in board["by"][0]["levels"]] == ["maths", "physics"]
+    assert {row["name"] for row in read_csv(out / "leaderboard.csv")[1]} == set(HOSTILE)
+    markdown = (out / "leaderboard.md").read_text()
+    assert "<script>" not in markdown and "\u202e" not in markdown and "\x1b" not in markdown
+    table = [line for line in markdown.splitlines() if line.startswith("| 1 |")]
+    assert all(line.replace("\\|", "").count("|") == 10 for line in table)
+    assert r"\$x\_1\% \& \textbackslash{}end\{tabular\}" in (out / "leaderboard.tex").read_text()
+    assert "<script>" not in (out / "leaderboard.svg").read_text()
+
+
+def test_json_on_stdout_is_the_file(tmp_path, capsys):
+    path = _battles(tmp_path, ["X", "Y", "Z"])
+    main(["rate", "--battles", str(path), "--out", str(tmp_path), "--seed", "3", "--anchor", "X=1200", "--json"])
+
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads((tmp_path / "leaderboard.json").read_text())
+    assert printed["scale"]["anchor"] == ["X", 1200.0]
+    assert next(entry for entry in printed["models"] if entry["name"] == "X")["rating"] == 1200
+    assert printed["intervals"] | {"note": None} == {
+        "method": "bootstrap",
+        "level": 0.95,
+        "resamples": 1000,
+        "cluster": "cluster",
+        "seed": 3,
+        "refit": "exact",
+        "usable": printed["intervals"]["usable"],
+        "note": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        (["--anchor", "X"], "expected NAME=VALUE"),
+        (["--anchor", "W=1"], "anchor: found 'W'"),
+        (["--by", "grade"], "expected a column grade"),
+        (["--cluster", "session"], "expected a column session"),
+        (["--reference", "W"], "reference: found 'W'"),
+        (["--prior", "-1"], "prior"),
+        (["--style"], "--style"),
+        (["--input", "x"], "found 2 sources"),
+    ],
+)
+def test_mistakes_are_told_and_nothing_is_written(tmp_path, capsys, extra: list[str], message: str):
+    path = _battles(tmp_path, ["X", "Y"])
+
+    assert main(["rate", "--battles", str(path), "--out", str(tmp_path / "out"), *extra]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def _run(folder: Path) -> Path:
+    verdicts: list[Verdict] = []
+    judgments: list[Judgment] = []
+    for n in range(12):
+        winner = "XY"[n % 3 == 0] if n < 10 else None
+        votes = [
+            {"judge": "j", "round": k, "outcome": "win" if winner else "unreadable", "winner": winner}
+            for k in (1, 2)
+        ]
+        common = {"subset": f"s{n}", "dialogue": f"d{n // 2}", "criterion": "overall"}
+        outcome = "win" if winner else "invalid"
+        verdicts.append(
+            Verdict.model_validate(
+                common
+                | {
+                    "endpoints": ["X", "Y"],
+                    "outcome": outcome,
+                    "winner": winner,
+                    "agreement": "unanimous",
+                    "votes": votes,
+                }
+            )
+        )
+        judgments += [
+            Judgment.model_validate(
+                common
+                | vote
+                | {
+                    "slot_a": "XY"[vote["round"] % 2],
+                    "slot_b": "YX"[vote["round"] % 2],
+                    "letter": None,
+                    "reason": None,
+                    "raw": "",
+                }
+            )
+            for vote in votes
+        ]
+    write_jsonl(folder / "verdicts.jsonl", verdicts)
+    write_jsonl(folder / "judgments.jsonl", judgments)
+    return folder
+
+
+def test_a_run_folder_is_rated_and_invalid_verdicts_make_it_incomplete(tmp_path, capsys):
+    assert main(["rate", "--run", str(_run(tmp_path)), "--intervals", "sandwich"]) == 1
+
+    board = json.loads((tmp_path / "leaderboard.json").read_text())
+    assert board["counts"]["invalid"] == 2 and board["pairs"][0]["invalid"] == 2
+    assert board["agreement"] == {"unanimous": 10, "majority": 0, "split": 0, "invalid": 2}
+    assert board["position"]["first_wins"] + board["position"]["second_wins"] == 20
+    assert board["intervals"]["cluster"] == "dialogue"
+    assert "2 of 12 matches were invalid" in (tmp_path / "leaderboard.md").read_text()
+    assert main(["rate", "--input", str(tmp_path / "verdicts.jsonl"), "--output", str(tmp_path / "again")]) == 1
+
+
+def test_power_before_and_after(tmp_path, capsys):
+    assert main(["power", "--win-rate", "0.6", "--ties", "0.2", "--calls", "600", "--matches", "200"]) == 0
+    text = capsys.readouterr().out
+    assert "matches find this gap with a chance of 80%" in text and "600 subsets x 1 round" in text
+
+    assert main(["power", "--run", str(_run(tmp_path)), "--json", "--calls", "90"]) == 0
+    pair = json.loads(capsys.readouterr().out)["pairs"][0]
+    assert (pair["a"], pair["b"], pair["matches"]) == ("X", "Y", 10)
+    assert pair["needed"] == pair["more"] + 10 and pair["subset_effect_origin"] == "from the rounds"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [[], ["--win-rate", "0.6", "--gap", "50"], ["--win-rate", "2"], ["--win-rate", "0.6", "--pair", "X", "Y"]],
+)
+def test_power_tells_what_it_needs(capsys, args: list[str]):
+    assert main(["power", *args]) == 2
+    assert "expected one of --win-rate" in (told := capsys.readouterr().err) or "found" in told
