@@ -197,7 +197,7 @@ def _status(gateway: Gateway) -> str:
         parts.append(f"{served} from the journal")
     if total.priced:
         parts.append(f"${total.usd:.4f}")
-    if total.calls - total.failed > total.priced:
+    if total.unpriced:
         parts.append("some prices unknown")
     if total.failed:
         parts.append(f"{total.failed} failed")

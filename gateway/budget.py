@@ -11,7 +11,7 @@ from gateway.errors import BudgetReached
 
 @dataclass(slots=True)
 class Spent:
-    """Totals of one endpoint (or of all). ``usd`` covers ``priced`` of ``calls``; the rest have no known price.
+    """Totals of one endpoint (or of all). ``usd`` covers the ``priced`` calls; ``unpriced`` have no known price.
 
     ``calls`` counts attempts that were sent, ``served`` answers out of the journal.
     """
@@ -20,6 +20,7 @@ class Spent:
     failed: int = 0
     served: int = 0
     priced: int = 0
+    unpriced: int = 0
     usd: float = 0.0
     input: int = 0
     output: int = 0
@@ -35,7 +36,9 @@ class Spent:
         self.output += tokens.output or 0
         self.thinking += tokens.thinking or 0
         self.cached += tokens.cached or 0
-        if usd is not None:
+        if usd is None:
+            self.unpriced += 1
+        else:
             self.priced += 1
             self.usd += usd
 
