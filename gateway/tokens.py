@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import os
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -20,7 +18,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from gateway.user_cache import private_folder, user_cache
+from gateway.user_cache import private_folder, user_cache, variables_set
 from runstore.publish import write_bytes
 
 if TYPE_CHECKING:
@@ -120,7 +118,7 @@ def _load(name: str) -> Encoding:
     from tiktoken import get_encoding
 
     folder = _unpacked(name)
-    with _LOADING, _variable_set(_FOLDER_VARIABLE, str(folder)):
+    with _LOADING, variables_set({_FOLDER_VARIABLE: str(folder)}):
         return get_encoding(name)
 
 
@@ -146,16 +144,3 @@ def _packed(name: str) -> Path:
 
 def _sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-@contextmanager
-def _variable_set(name: str, value: str) -> Generator[None]:
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before

@@ -1,10 +1,11 @@
-"""Where things that can be had again are kept between runs, for this user alone."""
+"""What this process shares with its user: a folder for things that can be had again, and the environment."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 VARIABLE = "TUTOR_ARENA_CACHE"
@@ -28,3 +29,18 @@ def private_folder(path: Path) -> Path:
     """The folder, made if need be, open to its owner only. Raises OSError."""
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
     return path
+
+
+@contextmanager
+def variables_set(values: Mapping[str, str]) -> Generator[None]:
+    """Environment variables for libraries that read them while they are loaded; as before when the block ends."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

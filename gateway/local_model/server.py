@@ -11,12 +11,15 @@ import os
 import secrets
 import sys
 from dataclasses import dataclass
+from http.client import HTTPConnection
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from typing import Any
+from urllib.parse import urlsplit
 
 from gateway.local_model.fetch import MODELS, ModelFile, Say, ensure_model, say_on_stderr
+from gateway.user_cache import variables_set
 from runstore.problems import Problem
 
 SLOTS = 4
@@ -24,6 +27,10 @@ CONTEXT = 2048
 """Tokens a slot can hold: prompt and reply."""
 PROMPT_CACHE_MIB = 128
 EXTRA = "local"
+
+# The OpenMP runtime reads these when it is loaded. Without them threads that wait for each other spin, and with
+# other programs on the cores a call takes many times as long; on idle cores nothing is lost.
+_PATIENT_THREADS = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
 
 _running: dict[str, EmbeddedServer] = {}
 _starting = Lock()
@@ -66,7 +73,8 @@ def stop_servers() -> None:
 
 def _library() -> Any:
     try:
-        return import_module("xllamacpp")
+        with variables_set(_PATIENT_THREADS):
+            return import_module("xllamacpp")
     except ImportError as error:
         raise Problem(
             f"the embedded model needs the extra [{EXTRA}]: pip install 'tutor-arena[{EXTRA}]' ({error})"
@@ -85,14 +93,30 @@ def _start(library: Any, path: Path) -> EmbeddedServer:
     params.ui = False
     for threads in (params.cpuparams, params.cpuparams_batch):
         threads.n_threads = _threads()
-        # Waiting threads must not spin: on busy cores that costs two thirds of the speed.
-        threads.poll = 0
+        threads.poll = 0  # nor may they spin between calls
     try:
         handle = library.Server(params)
+        server = EmbeddedServer(handle.listening_address, key, handle)
+        _say_a_word(server)
     except Exception as error:
         raise Problem(f"the embedded model does not start from {path}: {error}") from error
     atexit.register(stop_servers)
-    return EmbeddedServer(handle.listening_address, key, handle)
+    return server
+
+
+def _say_a_word(server: EmbeddedServer) -> None:
+    """One token, so that the server's loop has surely begun: told to stop before that, it would wait for ever."""
+    connection = HTTPConnection(urlsplit(server.address).netloc, timeout=120)
+    try:
+        body = b'{"prompt":"One","max_tokens":1,"cache_prompt":false}'
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {server.key}"}
+        connection.request("POST", "/v1/completions", body, headers)
+        reply = connection.getresponse()
+        if reply.status != 200:
+            raise OSError(f"it answers with status {reply.status}: {reply.read()[:200]!r}")
+        reply.read()
+    finally:
+        connection.close()
 
 
 def _threads() -> int:
