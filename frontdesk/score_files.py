@@ -8,7 +8,8 @@ from pathlib import Path
 
 from arena.rubrics.rubric import Rubric
 from arena.scoring.combine import Combined, combine_all
-from arena.scoring.compare import agreement, compare_groups
+from arena.scoring.compare import compare_groups
+from arena.scoring.judges import AgreementWishes, agreement
 from arena.scoring.tables import (
     SUMMARY_HEADER,
     JudgeRecord,
@@ -57,7 +58,8 @@ def publish(folder: Path, scored: Scored, language: Language = "en") -> list[str
     rubric, rows, judges, wishes = scored.rubric, scored.rows(), scored.records(), scored.plan.wishes
     columns = [name for name in breakdown_columns(rows, wishes.by) if name != wishes.match]
     spreads = summary(rubric, rows, columns)
-    agreed = agreement(rubric, rows, reference=wishes.reference, resamples=wishes.resamples, seed=wishes.seed)
+    how = AgreementWishes(wishes.reference, wishes.resamples, wishes.seed, tuple(columns))
+    agreed = agreement(rubric, rows, how)
     chosen = _comparisons(rows, columns) if wishes.compare is None else wishes.compare
     compared = [
         one

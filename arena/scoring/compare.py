@@ -1,4 +1,4 @@
-"""Two groups of subjects compared on every measure, and judges compared with each other on every value."""
+"""Two groups of subjects compared on every measure: the scores of two tutor modes, or of two levels."""
 
 from __future__ import annotations
 
@@ -9,17 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.agreement.paired import wilcoxon
-from arena.agreement.report import report
 from arena.agreement.result import SignificanceTest
-from arena.agreement.table import Rating, Scale, from_rows
 from arena.agreement.two_groups import Comparison, compare, compare_many
 from arena.rubrics.rubric import Rubric
 from arena.scoring.combine import Combined
-from arena.scoring.tables import Measure, by_subject, judges_of, measures
+from arena.scoring.tables import by_subject, judges_of, measures
 from runstore.problems import Problem
-
-LARGEST_SCALE = 20
-ELEMENT_RESAMPLES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,71 +150,3 @@ def check_pairs(keys: Iterable[str | None]) -> None:
     counts = Counter(key for key in keys if key is not None)
     if twice := [key for key, count in counts.items() if count > 1]:
         raise Problem(f"{counts[twice[0]]} subjects of one group share {twice[0]!r}: they cannot be paired by it")
-
-
-def agreement(
-    rubric: Rubric,
-    rows: Sequence[Combined],
-    *,
-    reference: str | None = None,
-    resamples: int = 1000,
-    seed: int = 0,
-) -> list[dict[str, Any]]:
-    """Agreement between judges on total, areas, items and elements: the content of ``agreement.json``.
-
-    Sums are interval data; an item is interval data on its declared scale; an element is nominal, 0 or 1, and
-    gets at most 200 resamples: there are many.
-    """
-    found = [
-        _agreed(_ratings(rows, measure), measure, reference, resamples, seed) for measure in _sums_first(rubric)
-    ]
-    for item in rubric.items:
-        if item.scale:
-            continue
-        for slot in item.slots:
-            get = _element(item.key, slot)
-            measure = Measure(f"{item.name}.{slot}", "item", (0, 1), get)
-            scale = Scale((0.0, 1.0))
-            table = from_rows(_ratings(rows, measure), source=measure.name, scale=scale)
-            body = report(
-                table,
-                measurement="nominal",
-                reference=reference,
-                resamples=min(resamples, ELEMENT_RESAMPLES),
-                seed=seed,
-            )
-            found.append({"measure": measure.name, "kind": "element", **body.as_json()})
-    return found
-
-
-def _element(item: str, slot: str) -> Any:
-    def get(row: Combined) -> float | None:
-        return row.values[item][slot]
-
-    return get
-
-
-def _sums_first(rubric: Rubric) -> list[Measure]:
-    order = {"total": 0, "area": 1, "item": 2}
-    return sorted(measures(rubric), key=lambda measure: order[measure.kind])
-
-
-def _ratings(rows: Iterable[Combined], measure: Measure) -> list[Rating]:
-    return [Rating(row.subject, row.judge, measure.get(row)) for row in rows]
-
-
-def _agreed(
-    ratings: Sequence[Rating], measure: Measure, reference: str | None, resamples: int, seed: int
-) -> dict[str, Any]:
-    low, high = measure.bounds
-    whole = measure.kind == "item" and all(
-        rating.value is None or float(rating.value).is_integer() for rating in ratings
-    )
-    scale = (
-        Scale(tuple(float(value) for value in range(int(low), int(high) + 1)))
-        if whole and high - low <= LARGEST_SCALE and float(low).is_integer() and float(high).is_integer()
-        else None
-    )
-    table = from_rows(ratings, source=measure.name, scale=scale)
-    body = report(table, measurement="interval", reference=reference, resamples=resamples, seed=seed)
-    return {"measure": measure.name, "kind": measure.kind, **body.as_json()}

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from arena.scoring.combine import Combined, combine_all
-from arena.scoring.compare import agreement, compare_groups
+from arena.scoring.compare import compare_groups
 from arena.scoring.disagreement import disagreements
+from arena.scoring.judges import AgreementWishes, agreement
 from arena.scoring.subjects import Message, Subject
 from arena.scoring.tables import ALL_JUDGES, breakdown_columns, judge_record, measures, score_table, summary
 from runstore.problems import Problem
@@ -153,7 +154,7 @@ def test_rows_that_cannot_be_paired_are_refused() -> None:
 def test_agreement_covers_total_areas_items_and_elements() -> None:
     j = {"a": 5, "b": 12, "c": 20, "d": 28, "e": 31}
     k = {"a": 6, "b": 14, "c": 19, "d": 30, "e": None}
-    found = agreement(QAC, rows_of({"j": j, "k": k}), resamples=20)
+    found = agreement(QAC, rows_of({"j": j, "k": k}), AgreementWishes(resamples=20))
     assert [one["measure"] for one in found[:5]] == ["total", "A", "B", "C", "A1"]
     assert len(found) == 1 + 3 + 8 + 32
     total = {one["key"]: one for one in found[0]["statistics"]}
@@ -168,8 +169,20 @@ def test_agreement_covers_total_areas_items_and_elements() -> None:
             assert one["value"] is None or math.isfinite(one["value"])
 
 
+def test_agreement_is_also_reported_per_value_of_a_column() -> None:
+    scores = {
+        "j": dict(zip("abcdefgh", range(3, 27, 3), strict=True)),
+        "k": dict(zip("abcdefgh", range(8), strict=True)),
+    }
+    found = agreement(QAC, rows_of(scores, **MODES), AgreementWishes(resamples=0, by=("mode",)))
+    assert [(group["column"], group["value"], group["units"]) for group in found[0]["groups"]] == [
+        ("mode", "agent", 4),
+        ("mode", "free", 4),
+    ]
+
+
 def test_one_judge_alone_agrees_with_nobody() -> None:
-    found = agreement(QAC, rows_of({"j": {"a": 5, "b": 9}}), resamples=0)
+    found = agreement(QAC, rows_of({"j": {"a": 5, "b": 9}}), AgreementWishes(resamples=0))
     assert {one["value"] for one in found[0]["statistics"]} == {None}
 
 

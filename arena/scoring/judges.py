@@ -1,0 +1,90 @@
+"""Agreement between judges, and people, on everything that they scored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from arena.agreement.report import report
+from arena.agreement.table import Rating, Scale, from_rows
+from arena.rubrics.rubric import Rubric
+from arena.scoring.combine import Combined
+from arena.scoring.tables import Measure, measures
+
+LARGEST_SCALE = 20
+ELEMENT_RESAMPLES = 200
+Get = Callable[[Combined], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementWishes:
+    """How agreement is reported. ``by``: columns whose values get figures of their own, on areas and total."""
+
+    reference: str | None = None
+    resamples: int = 1000
+    seed: int = 0
+    by: tuple[str, ...] = ()
+
+
+def agreement(
+    rubric: Rubric, rows: Sequence[Combined], wishes: AgreementWishes = AgreementWishes()
+) -> list[dict[str, Any]]:
+    """Agreement on total, areas, items and elements: the measures of ``agreement.json``.
+
+    Sums are interval data; an item is interval data on its declared scale; an element is nominal, 0 or 1, and
+    gets at most 200 resamples: there are many.
+    """
+    order = {"total": 0, "area": 1, "item": 2}
+    scores = sorted(measures(rubric), key=lambda measure: order[measure.kind])
+    return [*(_on_measure(rows, measure, wishes) for measure in scores), *_on_elements(rubric, rows, wishes)]
+
+
+def _on_measure(rows: Sequence[Combined], measure: Measure, wishes: AgreementWishes) -> dict[str, Any]:
+    ratings = _ratings(rows, measure.get)
+    scale = _scale(measure, ratings)
+
+    def reported(by: str | None, resamples: int) -> dict[str, Any]:
+        table = from_rows(ratings, source=measure.name, scale=scale, by=by)
+        found = report(
+            table, measurement="interval", reference=wishes.reference, resamples=resamples, seed=wishes.seed
+        )
+        return found.as_json()
+
+    body = {"measure": measure.name, "kind": measure.kind, **reported(None, wishes.resamples)}
+    if measure.kind != "item":
+        few = min(wishes.resamples, ELEMENT_RESAMPLES)
+        body["groups"] = [group for column in wishes.by for group in reported(column, few)["groups"]]
+    return body
+
+
+def _on_elements(rubric: Rubric, rows: Sequence[Combined], wishes: AgreementWishes) -> Iterator[dict[str, Any]]:
+    for item in rubric.items:
+        for slot in () if item.scale else item.slots:
+            name = f"{item.name}.{slot}"
+            ratings = _ratings(rows, lambda row, key=item.key, slot=slot: row.values[key][slot])
+            found = report(
+                from_rows(ratings, source=name, scale=Scale((0.0, 1.0))),
+                measurement="nominal",
+                reference=wishes.reference,
+                resamples=min(wishes.resamples, ELEMENT_RESAMPLES),
+                seed=wishes.seed,
+            )
+            yield {"measure": name, "kind": "element", **found.as_json()}
+
+
+def _ratings(rows: Iterable[Combined], get: Get) -> list[Rating]:
+    return [Rating(row.subject, row.judge, get(row), columns=row.columns) for row in rows]
+
+
+def _scale(measure: Measure, ratings: Sequence[Rating]) -> Scale | None:
+    """The declared scale of an item, where every rating is one of its whole numbers (a median may not be)."""
+    low, high = measure.bounds
+    numbers = [low, high, *(float(rating.value) for rating in ratings if rating.value is not None)]
+    if (
+        measure.kind != "item"
+        or high - low > LARGEST_SCALE
+        or not all(number == int(number) for number in numbers)
+    ):
+        return None
+    return Scale(tuple(float(value) for value in range(int(low), int(high) + 1)))
