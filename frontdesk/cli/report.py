@@ -5,12 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from frontdesk.runfolder import RunFolder
-
-if TYPE_CHECKING:
-    from frontdesk.report.run_data import RunData
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -20,21 +16,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("en", "ko"),
         help="language of the report (default: the run's; another one gives report.<language>.md and .html)",
     )
+    parser.add_argument("--site", metavar="OUT", type=Path, help="write a static site to publish into this folder")
     parser.add_argument("--quiet", action="store_true", help="write the files; print no summary")
 
 
 def run(args: argparse.Namespace) -> int:
     from frontdesk.report.run_data import load
     from frontdesk.report.run_report import console_summary, write_report
+    from frontdesk.report.site import write_site
 
     folder = RunFolder(args.folder)
-    for path in write_report(folder, args.language):
-        print(f"report: {path}", file=sys.stderr)
-    if not args.quiet:
-        console_summary(folder, args.language)
-    return _code(load(folder, journal=False))
-
-
-def _code(data: RunData) -> int:
-    """1 where something is missing, unreadable or invalid, as for the run itself."""
+    data = load(folder)
+    if args.site is not None:
+        print(f"site: {write_site(data, args.site, args.language)}", file=sys.stderr)
+    else:
+        for path in write_report(folder, args.language, data):
+            print(f"report: {path}", file=sys.stderr)
+        if not args.quiet:
+            console_summary(folder, args.language, data=data)
     return 1 if data.incomplete else 0

@@ -13,6 +13,8 @@ from markupsafe import Markup
 from arena.ratings.tables import one_line
 
 SERIES = 8
+TIE, INVALID, SURE, LESS_SURE = -1, -2, -3, -4
+_CLASSES = {TIE: "st", INVALID: "sx", SURE: "su", LESS_SURE: "sm"}
 _ROW, _LABEL, _PLOT, _RIGHT = 34, 190, 430, 70
 
 
@@ -63,16 +65,23 @@ def _dot(row: Dot, y: int, low: float, high: float) -> Markup:
         left = _x(low if row.lower is None else row.lower, low, high)
         right = _x(high if row.upper is None else row.upper, low, high)
         parts.append(
-            Markup('<line class="span s{0}" x1="{1}" x2="{2}" y1="{3}" y2="{3}"/>').format(
-                row.colour % SERIES, left, right, y
+            Markup('<line class="span {0}" x1="{1}" x2="{2}" y1="{3}" y2="{3}"/>').format(
+                series_class(row.colour), left, right, y
             )
         )
     middle = _x(row.value, low, high)
-    parts.append(Markup('<circle class="dot s{}" cx="{}" cy="{}" r="6"/>').format(row.colour % SERIES, middle, y))
+    parts.append(
+        Markup('<circle class="dot {}" cx="{}" cy="{}" r="6"/>').format(series_class(row.colour), middle, y)
+    )
     parts.append(
         Markup('<text class="value" x="{}" y="{}">{}</text>').format(_LABEL + _PLOT + 12, y + 5, row.shown)
     )
     return Markup("").join(parts)
+
+
+def series_class(number: int) -> str:
+    """The CSS class of a series: endpoints by number, and what is no endpoint by name."""
+    return _CLASSES.get(number) or f"s{number % SERIES}"
 
 
 def short(text: str, limit: int = 24) -> str:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TextIO
 
 from frontdesk.report import run_console
+from frontdesk.report.charts import series_class
 from frontdesk.report.document import Document
 from frontdesk.report.page import render
-from frontdesk.report.run_data import load
+from frontdesk.report.run_data import RunData, load
 from frontdesk.report.run_document import document
 from frontdesk.report.run_markdown import markdown
 from frontdesk.runfolder import RunFolder
@@ -20,14 +21,14 @@ from runstore.publish import write_text
 from runstore.records import Language
 
 
-def write_report(folder: RunFolder, language: Language | None = None) -> list[Path]:
+def write_report(folder: RunFolder, language: Language | None = None, data: RunData | None = None) -> list[Path]:
     """Write the report into the run folder; returns the files.
 
     In the run's own language they are ``report.md`` and ``report.html``; in another one the language is part of
     the names, so that the run's own files stay what ``verify`` expects. Raises InputProblem where the run has not
-    been judged and rated.
+    been judged and rated. ``data`` saves reading the folder where it has been read.
     """
-    data = load(folder)
+    data = data or load(folder)
     report = document(data, language or data.config.run.language)
     own = language in (None, data.config.run.language)
     stem = "report" if own else f"report.{language}"
@@ -37,12 +38,19 @@ def write_report(folder: RunFolder, language: Language | None = None) -> list[Pa
     return paths
 
 
-def console_summary(folder: RunFolder, language: Language | None = None, out: TextIO | None = None) -> None:
+def console_summary(
+    folder: RunFolder,
+    language: Language | None = None,
+    out: TextIO | None = None,
+    data: RunData | None = None,
+) -> None:
     """Print banner, result, reliability and leaderboard. Raises InputProblem as :func:`write_report` does."""
-    data = load(folder, journal=False)
+    data = data or load(folder, journal=False)
     run_console.show(document(data, language or data.config.run.language), out)
 
 
 def html(report: Document) -> str:
     """One self-contained page: no script, nothing fetched."""
-    return render("run.html.j2", document=report, language=report.language, title=report.title)
+    return render(
+        "run.html.j2", document=report, language=report.language, title=report.title, series=series_class
+    )

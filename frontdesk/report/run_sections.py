@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from frontdesk.report import outcomes
-from frontdesk.report.charts import Dot, dots
+from frontdesk.report.charts import INVALID, LESS_SURE, SURE, TIE, Dot, dots
 from frontdesk.report.document import Bar, Block, Cell, Chart, Section, Table, Text, cells, columns
 from frontdesk.report.figures_text import count, level_text, p_text, percent, plain, span, with_span
 from frontdesk.report.run_data import RunData
@@ -15,8 +15,8 @@ from frontdesk.report.run_words import Words
 from frontdesk.report.shares import Share
 
 JsonObject = dict[str, Any]
-TIE, INVALID = -1, -2
 _MOST_IN_MATRIX = 30
+_SURENESS = {"unanimous": SURE, "majority": LESS_SURE, "split": TIE, "invalid": INVALID}
 
 
 def colour_of(data: RunData, name: str) -> int:
@@ -149,7 +149,7 @@ def reliability(data: RunData, say: Words) -> Section:
         (
             Cell(say(kind)),
             Cell(count(share.hits)),
-            Cell(percent(share.value), share=share.value, colour=INVALID if kind == "invalid" else TIE),
+            Cell(percent(share.value), share=share.value, colour=_SURENESS[kind]),
             Cell(span(share.lower, share.upper)),
         )
         for kind, share in shown.items()

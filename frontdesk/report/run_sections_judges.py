@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from frontdesk.report import judges_view
-from frontdesk.report.charts import Dot, dots
+from frontdesk.report.charts import SURE, Dot, dots
 from frontdesk.report.document import (
     Block,
     Cell,
@@ -62,7 +62,7 @@ def _position(data: RunData, say: Words) -> list[Block]:
     title = say("position_chart")
     chart = dots(
         [
-            Dot(row.judge, row.share.value, row.share.lower, row.share.upper, 0, percent(row.share.value), "–")
+            Dot(row.judge, row.share.value, row.share.lower, row.share.upper, SURE, percent(row.share.value), "–")
             for row in rows
         ],
         title,

@@ -1,0 +1,94 @@
+"""A run as a static site to publish: one folder, no server needed, nothing fetched from anywhere."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from frontdesk.report import site_data
+from frontdesk.report.figures_text import level_text
+from frontdesk.report.page import environment, render
+from frontdesk.report.run_data import RunData
+from frontdesk.report.run_document import banner
+from frontdesk.report.run_sections import headline
+from frontdesk.report.run_words import Words
+from frontdesk.report.site_words import SITE_WORDS
+from runstore.problems import Problem
+from runstore.publish import to_json, write_bytes, write_text
+from runstore.records import Language
+
+SCRIPTS = ("core.js", "figures.js", "charts.js", "board.js", "matches.js", "start.js")
+MARK = "tutor-arena-site.txt"
+_MOST_FREEDOM = 200
+
+
+def write_site(data: RunData, out: Path, language: Language | None = None) -> Path:
+    """Write the site of a judged and rated run into ``out``; returns its first page.
+
+    Raises Problem for a folder that holds anything but an earlier site.
+    """
+    language = language or data.config.run.language
+    _claim(out)
+    parts = [("summary", summary(data, language)), ("index", site_data.index(data))]
+    wanted: set[str] = set()
+    for name, value in (*parts, *site_data.pieces(data)):
+        wanted.add(f"{name}.js")
+        write_bytes(out / "data" / f"{name}.js", _script(name, value))
+    for path in (out / "data").glob("*.js"):
+        if path.name not in wanted:
+            path.unlink()
+    static = files("frontdesk.report") / "site_static"
+    for name in (*SCRIPTS, "site.css"):
+        write_bytes(out / name, (static / name).read_bytes())
+    write_text(out / "page.css", environment().get_template("page.css").render())
+    say = Words(language)
+    page = render(
+        "site.html.j2",
+        language=language,
+        title=data.config.run.name,
+        say=say,
+        words=words(language),
+        scripts=SCRIPTS,
+        demonstration=say("demonstration", judges=", ".join(data.small_judges)) if data.small_judges else None,
+        banner=banner(data, say),
+        headline=headline(data, say),
+    )
+    write_text(out / "index.html", page)
+    return out / "index.html"
+
+
+def summary(data: RunData, language: Language) -> dict[str, object]:
+    """What the page shows before any match is looked at."""
+    from scipy.special import ndtri, stdtrit
+
+    tail = (1 + data.level) / 2
+    return {
+        "words": words(language),
+        "level": level_text(data.level),
+        "ratings": site_data.ratings(data),
+        "judges": site_data.judging(data),
+        "levels": site_data.levels(data),
+        "student": [round(float(stdtrit(freedom, tail)), 6) for freedom in range(1, _MOST_FREEDOM + 1)],
+        "normal": round(float(ndtri(tail)), 6),
+        "piece": site_data.SUBSETS_A_PIECE,
+    }
+
+
+def words(language: Language) -> dict[str, str]:
+    """The texts that the page's scripts use."""
+    place = 1 if language == "ko" else 0
+    return {key: texts[place] for key, texts in SITE_WORDS.items()}
+
+
+def _script(name: str, value: object) -> bytes:
+    return b'"use strict";Arena.take(' + to_json(name) + b"," + to_json(value) + b");\n"
+
+
+def _claim(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise Problem(f"--site {out}: found a file, expected a folder")
+    if out.is_dir() and any(out.iterdir()) and not (out / MARK).is_file():
+        raise Problem(f"--site {out}: found other files, expected a new folder or an earlier site")
+    write_text(
+        out / MARK, "Made by tutor-arena report --site. Everything in this folder is written again by it.\n"
+    )

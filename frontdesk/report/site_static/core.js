@@ -1,0 +1,91 @@
+"use strict";
+// What every other script uses: data that arrives as scripts, elements made without markup, texts and numbers.
+const Arena = {
+  data: new Map(),
+  waiting: new Map(),
+
+  // Data files call this with their name and value.
+  take(name, value) {
+    this.data.set(name, value);
+  },
+
+  // A data file's value; its script is added once. Rejects where it can't be loaded.
+  load(name) {
+    if (this.data.has(name)) return Promise.resolve(this.data.get(name));
+    if (!this.waiting.has(name)) {
+      this.waiting.set(name, new Promise((resolve, reject) => {
+        const script = document.createElement("script");
+        script.src = `data/${name}.js`;
+        script.addEventListener("load", () => {
+          script.remove();
+          if (this.data.has(name)) resolve(this.data.get(name));
+          else reject(new Error(name));
+        });
+        script.addEventListener("error", () => {
+          script.remove();
+          this.waiting.delete(name);
+          reject(new Error(name));
+        });
+        document.head.append(script);
+      }));
+    }
+    return this.waiting.get(name);
+  },
+
+  // Children that are not elements become text, never markup.
+  el(tag, attributes, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (value === null || value === undefined || value === false) continue;
+      if (typeof value === "function") element.addEventListener(name, value);
+      else if (name === "class") element.className = value;
+      else element.setAttribute(name, value === true ? "" : String(value));
+    }
+    element.append(...children.filter((child) => child !== null && child !== undefined));
+    return element;
+  },
+
+  show(id, ...children) {
+    document.getElementById(id).replaceChildren(...children);
+  },
+
+  say(key, values) {
+    const text = this.data.get("summary").words[key];
+    return values ? text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole)) : text;
+  },
+
+  interval() {
+    return this.say("interval", { level: this.data.get("summary").level });
+  },
+
+  trouble(error) {
+    const place = document.getElementById("trouble");
+    place.textContent = this.say("failed", { name: error.message });
+    place.hidden = false;
+  },
+
+  // One decimal; an exact half goes to the even digit, as in the report.
+  percent(value) {
+    if (value === null) return "–";
+    const scaled = 100 * value;
+    const below = Math.floor(10 * scaled);
+    const text = (4 * scaled) % 2 === 1 ? (below + (below % 2)) / 10 : scaled;
+    return `${text.toFixed(1)}%`;
+  },
+  span: (lower, upper) => (lower === null || upper === null ? "–" : `${Math.round(100 * lower)}–${Math.round(100 * upper)}%`),
+  plain: (value) => (value === null || value === undefined ? "–" : value.toFixed(0)),
+  limits: (lower, upper) =>
+    lower === null && upper === null ? "–" : `${lower === null ? "…" : lower.toFixed(0)}–${upper === null ? "…" : upper.toFixed(0)}`,
+
+  colour(endpoint) {
+    return `s${this.data.get("summary").ratings.colours[endpoint]}`;
+  },
+
+  name(endpoint) {
+    return this.data.get("summary").ratings.names[endpoint] ?? "?";
+  },
+
+  dot(endpoint) {
+    return this.el("span", { class: `key ${this.colour(endpoint)}` });
+  },
+};

@@ -1,0 +1,10 @@
+"use strict";
+if (Arena.data.has("summary") && Arena.data.has("index")) {
+  Browser.start();
+  Board.start();
+  Browser.follow();
+} else {
+  const place = document.getElementById("trouble");
+  place.textContent = "data/summary.js, data/index.js?";
+  place.hidden = false;
+}

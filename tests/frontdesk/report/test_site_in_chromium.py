@@ -1,0 +1,194 @@
+"""The site in a real browser, opened from disk, with ten thousand matches and hostile names and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from frontdesk.cli import main
+from runstore.ids import draw, pick
+from tests.support.run_folders import RunBuilder
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+HOSTILE = '<img src=x onerror=alert(1)><b>hi</b> & "q" [x](javascript:alert(1)) </script>'
+NAMES = ["__proto__", "constructor", HOSTILE]
+PAIRS = [("__proto__", "constructor"), (HOSTILE, "__proto__"), (HOSTILE, "constructor")]
+SUBSETS = 3334
+MATCHES = SUBSETS * len(PAIRS)
+NEEDLE = "s-003210 of constructor"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = RunBuilder(NAMES, judges=["j<i>"], utterance=f"{HOSTILE} $& why?", resamples=5)
+    for number in range(SUBSETS):
+        subset = run.subset()
+        for pair in PAIRS:
+            word = pick(["aaa", "aab", "bbb", "abt", "ttb", "axx"], 1, number, *pair)
+            run.match(subset, pair, word if draw(2, number) < 0.9 else "aaa")
+    folder = tmp_path_factory.mktemp("my results \ud55c\uae00")
+    run.write(folder / "run")
+    assert main(["report", "--run", str(folder / "run"), "--site", str(folder / "site")]) == 1
+    return folder / "site"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    if not CHROMIUM.is_file():
+        pytest.skip(f"{CHROMIUM} is not installed")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(site: Path, chromium: Any) -> Iterator[Any]:
+    """A page on the site; anything logged, thrown, asked of a network, or popped up fails the test."""
+    trouble: list[str] = []
+    page = chromium.new_page(viewport={"width": 1400, "height": 1000})
+    page.on("console", lambda message: trouble.append(message.text))
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("dialog", lambda dialog: (trouble.append("a dialog"), dialog.dismiss()))
+    page.on(
+        "request",
+        lambda request: request.url.startswith(("file:", "data:")) or trouble.append(f"request: {request.url}"),
+    )
+    page.goto((site / "index.html").as_uri())
+    page.wait_for_selector("#list li")
+    yield page
+    page.close()
+    assert trouble == []
+
+
+def column(page: Any, place: int) -> list[str]:
+    return page.locator(f"#board tbody tr > :nth-child({place})").all_inner_texts()
+
+
+def test_the_whole_is_shown(page: Any) -> None:
+    assert page.locator("#showing").inner_text() == f"{MATCHES} of {MATCHES} matches"
+    assert page.locator("#board tbody tr").count() == 3
+    assert page.locator("#rating-chart circle").count() == 3
+    assert page.locator("#grid td.heat").count() == 9
+    assert page.locator("#judging figure").count() == 2
+    assert page.locator("[role=alert] strong").inner_text().startswith("Incomplete:")
+    assert page.locator("#trouble").is_hidden()
+
+
+def test_the_table_sorts_by_mouse_and_keyboard(page: Any) -> None:
+    rating = page.locator('.sorter[data-key="rating"]')
+    falling = [float(text) for text in column(page, 2)]
+    assert falling == sorted(falling, reverse=True)
+    rating.click()
+    assert [float(text) for text in column(page, 2)] == falling[::-1]
+    assert page.locator("#board th[aria-sort=ascending]").inner_text().startswith("Rating")
+    page.locator('.sorter[data-key="name"]').focus()
+    page.keyboard.press("Enter")
+    names = column(page, 1)
+    assert names[0] != names[-1]
+    assert set(names) == set(NAMES)
+    assert page.evaluate("document.activeElement.dataset.key") == "name"
+    page.keyboard.press("Enter")
+    assert column(page, 1) == names[::-1]
+
+
+def test_filters_count_again_and_bring_the_levels_own_ratings(page: Any) -> None:
+    whole = column(page, 2)
+    page.get_by_label("Subject").select_option(label="databases")
+    shown = int(page.locator("#showing").inner_text().split()[0])
+    assert 0 < shown < MATCHES / 2
+    assert sum(int(text) for text in column(page, 8)) == 2 * (shown - invalid(page))
+    assert column(page, 2) != whole
+    assert "Pulled to the whole" in page.locator("#board thead").inner_text()
+    page.get_by_label("Persona: motivation").select_option(label="high")
+    assert column(page, 2) == ["–"] * 3
+    assert page.locator("#rating-chart circle").count() == 0
+    page.locator("#reset").click()
+    assert column(page, 2) == whole
+
+
+def invalid(page: Any) -> int:
+    return int(page.locator("#reliability tbody tr:last-child td").first.inner_text())
+
+
+def test_win_rates_and_intervals_equal_the_reports(page: Any, site: Path) -> None:
+    main(["report", "--run", str(site.parent / "run"), "--quiet"])
+    report = (site.parent / "run" / "report.md").read_text("utf-8")
+    page.get_by_label("Subject").select_option(label="databases")
+    row = next(line for line in report.splitlines() if line.startswith("| databases |"))
+    for name, rate, limits in zip(column(page, 1), column(page, 9), column(page, 10), strict=True):
+        assert f"{rate.strip()} [{limits}]".replace("[", "\\[").replace("]", "\\]") in row, name
+
+
+def wait_for(page: Any, found: str) -> None:
+    page.locator("#found").get_by_text(found, exact=True).wait_for()
+
+
+def test_a_match_is_found_by_its_whole_text_and_read(page: Any) -> None:
+    page.locator("#query").fill(NEEDLE)
+    wait_for(page, f"3 of {MATCHES} matches")
+    page.get_by_label("Pair").select_option(index=1)
+    wait_for(page, f"1 of {MATCHES} matches")
+    page.locator("#list a").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#match .beside")
+    assert page.evaluate("document.activeElement.closest('#match') !== null")
+    assert NEEDLE in page.locator("#match .beside").inner_text()
+    assert page.locator("#match tbody tr").count() == 3
+    page.locator("#match summary").last.click()
+    assert "### (" in page.locator("#match details[open]").inner_text()
+    page.locator("#query").fill("no such words anywhere")
+    wait_for(page, "No match fits.")
+
+
+def test_pages_and_links_lead_through_all_matches(page: Any, site: Path) -> None:
+    first = page.locator("#list li").first.inner_html()
+    page.get_by_role("button", name="Next").click()
+    assert page.locator("#list li").first.inner_html() != first
+    page.get_by_label("Agreement").select_option(label="Split")
+    assert all("Split" in text for text in page.locator("#list .facts").all_inner_texts())
+    page.goto((site / "index.html").as_uri() + f"#match-{MATCHES - 1}")
+    page.wait_for_selector("#match .beside")
+    assert f"s-{SUBSETS - 1:06d}" in page.locator("#match").inner_text()
+
+
+def test_hostile_names_and_texts_stay_text(page: Any) -> None:
+    page.goto(page.url.partition("#")[0] + "#match-1")
+    page.wait_for_selector("#match .beside")
+    for detail in page.locator("#match summary").all():
+        detail.click()
+    assert HOSTILE in page.locator("#match").inner_text()
+    assert page.locator("main img, main b, main i, main script, header img").count() == 0
+    links = page.eval_on_selector_all(
+        "a[href], [src]", "all => all.map((e) => e.getAttribute('href') || e.getAttribute('src'))"
+    )
+    assert all(link.startswith("#") or link.endswith(".js") for link in links)
+    handlers = "all => all.flatMap((e) => [...e.attributes]).filter((a) => a.name.startsWith('on')).length"
+    assert page.eval_on_selector_all("*", handlers) == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_phone_in_both_schemes(site: Path, chromium: Any, scheme: str) -> None:
+    phone = chromium.new_page(viewport={"width": 390, "height": 800}, color_scheme=scheme)
+    phone.goto((site / "index.html").as_uri() + "#match-5")
+    phone.wait_for_selector("#match .beside")
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    ground = phone.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(int(part) for part in ground[4:-1].split(",")) > 380) == (scheme == "light")
+    phone.close()
