@@ -110,7 +110,8 @@ def incomplete(rows: Sequence[Combined], judges: Sequence[JudgeRecord], say: Say
     for one in judges:
         parts = [
             say("without_reply", n=one.failed) if one.failed else "",
-            say("unreadable", n=unreadable) if (unreadable := one.asked - one.failed - one.readable) else "",
+            say("not_asked", n=left) if (left := one.asked - one.failed - one.received) else "",
+            say("unreadable", n=unreadable) if (unreadable := one.received - one.readable) else "",
             say("missing", n=one.values_missing, of=one.values) if one.values_missing else "",
         ]
         if any(parts):

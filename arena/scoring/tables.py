@@ -179,7 +179,8 @@ def summary_rows(found: Iterable[Spread]) -> list[list[Cell]]:
 class JudgeRecord:
     """What one judge delivered.
 
-    ``asked`` sheets, of which ``failed`` brought no reply and ``readable`` gave any value; ``values_missing`` of
+    ``asked`` sheets were wanted: ``failed`` brought no reply, ``received`` did (the rest was never asked, the run
+    was stopped), and ``readable`` of these gave any value; ``values_missing`` of
     ``values`` single values; ``quotes_found`` of ``quotes`` checked quotations stand where they were said to;
     ``steady`` of ``repeated`` elements got the same value in every repeat; ``repairs`` counts reading steps.
     """
@@ -187,6 +188,7 @@ class JudgeRecord:
     judge: str
     asked: int
     failed: int
+    received: int
     readable: int
     values: int
     values_missing: int
@@ -226,6 +228,7 @@ def judge_record(
         judge=judge,
         asked=subjects * repeats,
         failed=sum(failure.endpoint == judge for failure in failures),
+        received=len(own),
         readable=sum(sheet.readable for sheet in own),
         values=len(values),
         values_missing=sum(value is None and not aside for value, aside in values),

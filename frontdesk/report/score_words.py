@@ -65,7 +65,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "without_reply": ("{n} without a reply", "응답 없음 {n}"),
     "unreadable": ("{n} unreadable", "읽지 못함 {n}"),
     "missing": ("{n} of {of} values missing", "값 {of}개 중 {n}개 빠짐"),
-    "asked": ("{judge}: {n} sheets asked, {what}.", "{judge}: 채점표 {n}개 요청, {what}."),
+    "not_asked": ("{n} not asked, the run was stopped", "중단되어 요청하지 않음 {n}"),
+    "asked": ("{judge}: {n} sheets wanted, {what}.", "{judge}: 채점표 {n}개 중 {what}."),
     "lost": (
         "{n} of {of} totals are missing; means are over what is there and say how much.",
         "총점 {of}개 중 {n}개가 없음. 평균은 있는 값만의 평균이며 그 수를 함께 적음.",

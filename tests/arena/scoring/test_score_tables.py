@@ -89,7 +89,7 @@ def test_a_judge_is_told_by_what_it_delivered() -> None:
     ]
     failures = [Failure(stage="score", item="b#j#2", endpoint="j", kind="blocked", message="no")]
     record = judge_record("j", sheets, failures, subjects=2, repeats=2)
-    assert (record.asked, record.failed, record.readable) == (4, 1, 2)
+    assert (record.asked, record.failed, record.received, record.readable) == (4, 1, 3, 2)
     assert (record.values, record.values_missing) == (96, 32)
     assert (record.quotes, record.quotes_found, record.asked_again) == (2, 1, 1)
     assert (record.repeated, record.steady) == (32, 31)

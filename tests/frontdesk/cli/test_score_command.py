@@ -123,12 +123,12 @@ def test_what_is_missing_is_told_at_the_top_and_by_the_exit_code(
     assert rows[0]["reason"] == "C2: missing: understanding_check"
     assert "12 of 384 values missing" in capsys.readouterr().err
     text = (out / "score.md").read_text(encoding="utf-8")
-    assert text.startswith("> j: 12 sheets asked, 12 of 384 values missing.")
+    assert text.startswith("> j: 12 sheets wanted, 12 of 384 values missing.")
     assert "4 of 4 totals are missing" in text
     assert "– (0 of 4)" in text
     assert score(scripted(tmp_path, j=[lacking]), dialogues(tmp_path), tmp_path / "korean") == 1
     text = (tmp_path / "korean" / "score.md").read_text(encoding="utf-8")
-    assert text.startswith("> j: 채점표 12개 요청, 값 384개 중 12개 빠짐.")
+    assert text.startswith("> j: 채점표 12개 중 값 384개 중 12개 빠짐.")
     assert "– (0 / 4)" in text
 
 
@@ -195,3 +195,19 @@ def test_mistakes_are_told_before_anything_is_called(
     assert score(config, source, out, *more, judges=judges) == 2
     assert told in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_a_cap_stops_the_run_with_what_is_finished_and_more_money_ends_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, source, out = scripted(tmp_path, j=[sheet_text(1)]), dialogues(tmp_path), tmp_path / "out"
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace("calls = 10000", "calls = 5"), encoding="utf-8")
+    assert score(config, source, out) == 3
+    assert len((out / "sheets.jsonl").read_text(encoding="utf-8").splitlines()) == 5
+    assert "5 of 12" in capsys.readouterr().err
+    notes = json.loads((out / "score.json").read_bytes())["notes"]
+    assert notes[0] == "j: 12 sheets wanted, 7 not asked, the run was stopped."
+    config.write_text(text, encoding="utf-8")
+    assert score(config, source, out) == 0
+    assert len((out / "sheets.jsonl").read_text(encoding="utf-8").splitlines()) == 12
