@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.human.certificate import Assignment
-from arena.human.material import Material, gather
+from arena.human.material import Material, gather, with_run_paths
 from arena.human.plan import Plan, make_plan, read_plan, write_plan, write_rows
 from arena.human.study import Document, Study, load_study, parse_document, parse_study
 from runstore.problems import InputProblem, Problem
@@ -38,7 +38,7 @@ class StudyFolder:
         """Plan the study and freeze it here. Raises Problem where data have been collected already."""
         if self.ratings_db.exists():
             raise Problem(f"{self.path}: collecting has begun; plan into another folder")
-        study = load_study(study_file)
+        study = with_run_paths(load_study(study_file), study_file.parent)
         used = study.seed if seed is None else seed
         material = gather(study, study_file.parent, used)
         plan = make_plan(study, material.documents, used)

@@ -104,8 +104,18 @@ def _text(text: str) -> Text:
 
 
 def _run_folder(name: str, folder: Path) -> Path:
+    """The run named in a study file: beside that file, else from here."""
     beside = folder / name
     return beside if beside.is_dir() else Path(name)
+
+
+def with_run_paths(study: Study, folder: Path) -> Study:
+    """The study with its runs' folders in full, so that it can be used from anywhere."""
+    found: dict[str, Matches | Dialogues] = {}
+    for name, part in (("matches", study.matches), ("dialogues", study.dialogues)):
+        if part:
+            found[name] = part.model_copy(update={"run": str(_run_folder(part.run, folder).resolve())})
+    return study.model_copy(update=found)
 
 
 def hide(text: str, names: Iterable[str]) -> str:

@@ -343,8 +343,8 @@ async def _no_icon(_: web.Request) -> web.Response:
     return web.Response(status=204)
 
 
-def make_app(store: Store) -> web.Application:
-    """The whole site over an open store. The caller closes the store."""
+def make_app(store: Store, address: str | None = None) -> web.Application:
+    """The whole site over an open store, which the caller closes. ``address``: see ``guard.same_origin``."""
     site = Site(store)
 
     @web.middleware
@@ -358,7 +358,7 @@ def make_app(store: Store) -> web.Application:
         except web.HTTPNotFound:
             return site.refusal(Refused(403, "refused"))
 
-    app = web.Application(middlewares=[headers, refusals, same_origin], client_max_size=MAX_BODY)
+    app = web.Application(middlewares=[headers, refusals, same_origin(address)], client_max_size=MAX_BODY)
     app.add_routes([web.get("/static/{name}", _static), web.get("/favicon.ico", _no_icon)])
     app.add_routes(Pages(site).routes())
     app.add_routes(Organiser(site).routes())

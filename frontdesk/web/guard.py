@@ -46,15 +46,24 @@ async def headers(request: web.Request, handler: Handler) -> web.StreamResponse:
     return answer
 
 
-@web.middleware
-async def same_origin(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Whatever is not a plain read must come from our own pages, as far as the browser tells."""
-    if request.method not in ("GET", "HEAD"):
-        site = request.headers.get("Sec-Fetch-Site")
-        origin = request.headers.get("Origin")
-        if site not in (None, "same-origin") or (origin is not None and urlsplit(origin).netloc != request.host):
-            raise Refused(403, "forged")
-    return await handler(request)
+def same_origin(address: str | None) -> Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]:
+    """Whatever is not a plain read must come from our own pages, as far as the browser tells.
+
+    ``address`` is how raters reach the site where a proxy stands in front of it.
+    """
+    public = urlsplit(address).netloc if address else None
+
+    @web.middleware
+    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if request.method not in ("GET", "HEAD"):
+            site = request.headers.get("Sec-Fetch-Site")
+            origin = request.headers.get("Origin")
+            ours = origin is None or urlsplit(origin).netloc in (request.host, public)
+            if site not in (None, "same-origin") or not ours:
+                raise Refused(403, "forged")
+        return await handler(request)
+
+    return check
 
 
 def form_token(secret: str, link: str) -> str:

@@ -97,16 +97,21 @@ def _sections(found: Analysis, careful: Sequence[Mapping[str, Any]]) -> list[Sec
 
 def _tests(rows: Sequence[Comparison], names: Sequence[str]) -> Table:
     head = ("of", f"median {names[0]}", f"median {names[1]}", "pairs", "p", "Holm p", "d pooled", "d_av", "d_z",
-            "rank-biserial", "test")  # fmt: skip
+            "rank-biserial")  # fmt: skip
     lines: list[tuple[str, ...]] = []
+    hows: dict[str, list[str]] = {}
     for row in rows:
         effects = [*row.effects, *((row.test.effect,) if row.test.effect else ())]
-        how = row.test.reason or f"{row.test.method}; {row.test.zero_rule}; pairs by {row.pairing}"
         medians = (_number(row.first.median), _number(row.second.median))
         ps = (tables.p_value(row.test.p_value), tables.p_value(row.holm_p))
         sizes = [_number(effect.value) for effect in effects]
-        lines.append((row.label, *medians, f"{row.test.n_used} of {row.test.n}", *ps, *sizes, how))
-    return _table(head, lines, "Wilcoxon's signed-rank test, two-sided; Holm's correction over the rows")
+        lines.append((row.label, *medians, f"{row.test.n_used} of {row.test.n}", *ps, *sizes))
+        method = (
+            row.test.reason or f"pairs by {row.pairing}; {row.test.method.split(':')[0]}; {row.test.zero_rule}"
+        )
+        hows.setdefault(method, []).append(row.key)
+    said = "; ".join(f"{how}: {', '.join(keys)}" for how, keys in hows.items())
+    return _table(head, lines, f"Wilcoxon's signed-rank test, two-sided; Holm's correction over the rows. {said}")
 
 
 def _money(found: Analysis) -> Table:

@@ -40,7 +40,9 @@ def _has_text(folder: StudyFolder, name: str) -> bool:
 async def _serve(
     store: Store, folder: StudyFolder, host: str, port: int, address: str | None, tell: Callable[[str], None]
 ) -> None:
-    runner = web.AppRunner(make_app(store), access_log=None)  # addresses hold the personal links: never logged
+    runner = web.AppRunner(
+        make_app(store, address), access_log=None
+    )  # addresses hold the personal links: never logged
     await runner.setup()
     site = web.TCPSite(runner, host, port)
     await site.start()
