@@ -90,10 +90,8 @@ def cost(data: RunData, say: Words) -> Section:
     head = (*columns(say("stage")), *columns(say("endpoint"), *map(say, keys)))
     rows = [_line(line, line.stage, line.endpoint, say) for line in lines]
     rows.append(_line(_total(lines), say("total"), "", say))
-    blocks: list[Block] = [Table(head, rows, say("cost_caption"))]
-    if data.spending.lost:
-        blocks.append(Text(say("lost_calls", n=data.spending.lost), "warn"))
-    return Section("cost", say("cost"), blocks)
+    # Calls lost with a killed process are told by `tutor-arena calls`: a resumed run's report is the quiet run's.
+    return Section("cost", say("cost"), [Table(head, rows, say("cost_caption"))])
 
 
 def _line(line: Line, stage: str, endpoint: str, say: Words) -> tuple[Cell, ...]:

@@ -31,16 +31,15 @@ class Line:
 
 @dataclass(frozen=True)
 class Spending:
-    """Lines in order of stages, the models that answered per endpoint, first and last day (UTC), lost calls."""
+    """Lines in order of stages, the models that answered per endpoint, first and last day (UTC)."""
 
     lines: list[Line]
     answered_by: Mapping[str, list[str]]
     first_day: str | None
     last_day: str | None
-    lost: int
 
 
-NOTHING = Spending([], {}, None, None, 0)
+NOTHING = Spending([], {}, None, None)
 
 
 def spending_of(journal: Path) -> Spending:
@@ -52,16 +51,11 @@ def count(rows: Iterable[Mapping[str, Any]]) -> Spending:
     """The same over parsed journal lines."""
     lines: dict[tuple[str, str], Line] = {}
     models: dict[str, set[str]] = {}
-    flying: Counter[str] = Counter()
     first, last = float("inf"), float("-inf")
     for row in rows:
         state = row["state"]
-        if state == "note":
+        if state in ("sent", "note"):
             continue
-        if state == "sent":
-            flying[row["key"]] += 1
-            continue
-        flying[row["key"]] -= 1
         stage, endpoint = row["where"][0], row["endpoint"]
         if stage not in STAGES:
             continue
@@ -79,7 +73,6 @@ def count(rows: Iterable[Mapping[str, Any]]) -> Spending:
         {name: sorted(found) for name, found in sorted(models.items())},
         _day(first),
         _day(last),
-        sum(left for left in flying.values() if left > 0),
     )
 
 

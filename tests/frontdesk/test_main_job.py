@@ -1,41 +1,15 @@
 """The main job over loopback providers: exact calls, nothing paid twice, the same records whatever the order."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from frontdesk.cli import main
 from runstore.publish import read_records
 from runstore.records import Dialogue, Judgment, Verdict
+from tests.support.small_runs import files_of, write_config
 
 STAGE_FILES = ("dialogues.jsonl", "subsets.jsonl", "replies.jsonl", "judgments.jsonl", "verdicts.jsonl")
-
-
-def write_config(path: Path, provider, *, dialogues=100, subsets=200, seed=7, concurrency=64, **judge) -> Path:
-    lines = {
-        "run": {"name": "main-job", "seed": seed},
-        "endpoints.gemini": provider.settings("gemini", identity="g", concurrency=concurrency),
-        "endpoints.ureka": provider.settings("ureka", identity="u", concurrency=concurrency),
-        "simulate": {"dialogues": dialogues, "turns": 4, "student": "gemini", "teacher": "gemini"},
-        "cut": {"subsets": subsets},
-        "collect": {"endpoints": ["ureka", "gemini"]},
-        "judge": {"endpoints": ["gemini"], "rounds": 3, **judge},
-        "rate": {"resamples": 200},
-    }
-    text = "\n".join(
-        f"[{table}]\n" + "\n".join(f"{key} = {json.dumps(value)}" for key, value in values.items())
-        for table, values in lines.items()
-    )
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    skipped = {"run.lock", "log.jsonl", "run.toml"}
-    return {
-        path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and path.name not in skipped
-    }
 
 
 def test_a_hundred_dialogues_cost_exactly_their_calls_and_nothing_the_second_time(provider, tmp_path, capsys):

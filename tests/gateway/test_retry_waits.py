@@ -41,7 +41,6 @@ async def test_retry_after_is_honoured_in_every_form(provider, kind, header, lea
     async with Gateway({"t": adapter}, clocks=time.clocks) as gateway:
         answer = await gateway.ask("t", chat("q"))
     assert answer.text and answer.retried == ("rate_limit",)
-    assert sum(time.slept) == pytest.approx(sum(time.slept))
     assert least <= sum(time.slept) <= most
 
 

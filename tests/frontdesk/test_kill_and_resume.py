@@ -1,0 +1,38 @@
+"""kill -9 at any moment: the next session finishes the run, byte for byte, and pays for nothing twice."""
+
+import random
+import time
+
+from frontdesk.cli import main
+from tests.support.small_runs import counts, files_of, finished_twice, start, write_config
+
+KILLS = 8
+
+
+def test_killed_again_and_again_a_run_ends_as_if_nothing_had_happened(provider, tmp_path):
+    config = write_config(tmp_path / "c.toml", provider, dialogues=10, subsets=20, concurrency=6)
+    assert main(["run", str(config), "--run", str(tmp_path / "quiet")]) == 0
+    calls = provider.stats.calls
+    provider.reset()
+    provider.configure(latency_ms=8, jitter_ms=8)
+    generator = random.Random(11)
+    run = tmp_path / "run"
+    moments = [*sorted(generator.randrange(1, calls) for _ in range(KILLS - 1)), calls]
+    for moment in moments:
+        process = start("run", config, "--run", run)
+        until = time.monotonic() + 60
+        while provider.stats.calls < moment and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.002)
+        time.sleep(generator.random() * (0.5 if moment == calls else 0.02))
+        process.kill()
+        process.communicate()
+        if (run / "journal").is_dir():
+            kept, lost = counts(run)
+            assert provider.stats.answered <= kept + lost
+    provider.configure(latency_ms=0, jitter_ms=0)
+    assert main(["run", str(config), "--run", str(run)]) == 0
+    assert files_of(run) == files_of(tmp_path / "quiet")
+    assert finished_twice(run) == []
+    kept, lost = counts(run)
+    assert kept == calls
+    assert 0 <= provider.stats.answered - kept <= lost <= 6 * KILLS

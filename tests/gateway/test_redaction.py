@@ -1,0 +1,116 @@
+"""Keys leave by the header and by nothing else."""
+
+import logging
+import traceback
+from urllib.parse import quote
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.adapters.catalog import build
+from gateway.engine import Gateway
+from gateway.errors import CallFailed
+from gateway.events import EventLog
+from gateway.secrets import MARK, Redactor
+from runstore.journal import Journal
+from tests.support.asking import chat
+from tests.support.fake_faults import FAULTS, Reply
+
+SECRET = "test-KEY-93f1-not-real"
+FAILURES = [
+    "400",
+    "404-model",
+    "503",
+    "reset",
+    "hang",
+    "401",
+    "cut-body",
+    "html-200",
+    "429-plain",
+    "echo",
+    "echo-ok",
+]
+
+
+def chain(error: BaseException) -> str:
+    """Everything that a report of an exception could show, hidden causes too."""
+    texts, seen = [], set()
+    todo: list[BaseException | None] = [error]
+    while todo:
+        one = todo.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        texts += [str(one), repr(one), repr(vars(one)), *traceback.format_exception(one)]
+        todo += [one.__cause__, one.__context__]
+    return "\n".join(texts)
+
+
+def script(kind: str):
+    if kind == "echo":
+        return lambda asked, attempt: Reply(orjson.dumps({"error": {"message": f"bad {asked.headers}"}}), 400)
+    if kind == "echo-ok":
+        return lambda asked, attempt: Reply(orjson.dumps({"said": str(asked.headers), "error": None}))
+    assert kind in FAULTS
+    return lambda asked, attempt: kind
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize("kind", ["openai", "gemini", "anthropic", "http", "key in address"])
+async def test_the_key_is_in_a_header_and_nowhere_else(provider, tmp_path, caplog, capfd, kind, failure):
+    caplog.set_level(logging.DEBUG)
+    provider.script = script(failure)
+    common = {"timeout_s": 0.1, "retries": 1}
+    if kind == "key in address":
+        raw = provider.settings("http", **common)
+        raw["url"] = raw["url"] + "?key=${THE_KEY}"
+    elif kind == "http":
+        raw = provider.settings("http", headers={"X-Api-Key": "${THE_KEY}"}, **common)
+    else:
+        raw = provider.settings(kind, api_key_env="THE_KEY", **common)
+    environ = {"THE_KEY": SECRET}
+    journal = Journal(tmp_path / "journal")
+    gateway = Gateway({"t": build("t", raw, environ=environ)}, journal=journal, environ=environ)
+    gateway.events = EventLog(tmp_path / "log.jsonl", gateway.redactor)
+    told = []
+    gateway.notify = told.append
+    ends = []
+    async with gateway:
+        for number in range(7 if failure == "401" else 1):
+            try:
+                ends.append(str(await gateway.ask("t", chat(f"q{number}"))))
+            except CallFailed as failed:
+                ends.append(chain(failed))
+    journal.close()
+    gateway.events.close()
+    assert provider.requests
+    carried = [orjson.dumps(asked.headers).decode() for asked in provider.requests]
+    if kind != "key in address":
+        assert all(SECRET in headers for headers in carried)
+    everything = "\n".join([*ends, *told, caplog.text, *capfd.readouterr()])
+    for path in tmp_path.rglob("*"):
+        everything += path.name + (path.read_text("utf-8") if path.is_file() else "")
+    assert SECRET not in everything
+    assert not any(SECRET in asked.path for asked in provider.requests if kind != "key in address")
+
+
+@given(st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=6, max_size=40))
+def test_a_key_is_found_however_it_is_written(secret):
+    redactor = Redactor([secret])
+    for form in (
+        secret,
+        orjson.dumps(secret).decode(),
+        quote(secret, safe=""),
+        orjson.dumps({"a": [secret]}).decode(),
+    ):
+        cleaned = redactor.text(f"before {form} after")
+        assert secret not in cleaned.replace(MARK, "")
+        assert orjson.dumps(secret)[1:-1].decode() not in cleaned.replace(MARK, "")
+    assert redactor.data(secret.encode()) == MARK.encode() or secret in MARK
+
+
+def test_the_longer_of_two_keys_is_replaced_whole_and_short_words_are_left_alone():
+    redactor = Redactor(["sk-12345", "sk-12345-long", "abc"])
+    assert redactor.text("sk-12345-long sk-12345 abc") == f"{MARK} {MARK} abc"

@@ -1,0 +1,92 @@
+"""Whole runs against the fake provider, in this process or in one that can be killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from runstore.journal import Journal, read_rows
+from tests.support.fake_provider import FakeProvider
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def write_config(
+    path: Path,
+    provider: FakeProvider,
+    *,
+    dialogues: int = 100,
+    subsets: int = 200,
+    seed: int = 7,
+    concurrency: int = 64,
+    endpoint: dict[str, Any] | None = None,
+    budget: dict[str, Any] | None = None,
+    **judge: Any,
+) -> Path:
+    """The main job in small. ``endpoint``: more settings of both endpoints."""
+    more = {"concurrency": concurrency, **(endpoint or {})}
+    lines: dict[str, dict[str, Any]] = {
+        "run": {"name": "main-job", "seed": seed},
+        "endpoints.gemini": provider.settings("gemini", identity="g", **more),
+        "endpoints.ureka": provider.settings("ureka", identity="u", **more),
+        "simulate": {"dialogues": dialogues, "turns": 4, "student": "gemini", "teacher": "gemini"},
+        "cut": {"subsets": subsets},
+        "collect": {"endpoints": ["ureka", "gemini"]},
+        "judge": {"endpoints": ["gemini"], "rounds": 3, **judge},
+        "rate": {"resamples": 200},
+        "budget": budget or {},
+    }
+    text = "\n".join(
+        f"[{table}]\n" + "\n".join(f"{key} = {_toml(value)}" for key, value in values.items())
+        for table, values in lines.items()
+    )
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_toml(inner)}" for key, inner in value.items()) + "}"
+    return json.dumps(value)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """The published files that a run must reproduce byte for byte."""
+    skipped = {"run.lock", "log.jsonl", "run.toml"}
+    return {
+        path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and path.name not in skipped
+    }
+
+
+def start(*arguments: str | Path, **environ: str) -> subprocess.Popen[bytes]:
+    """The command in a process of its own, its output kept in pipes."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "frontdesk", *map(str, arguments)],
+        cwd=REPOSITORY,
+        env={**os.environ, **environ},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def finished_twice(run: Path) -> list[str]:
+    """Keys of calls that a run's journal holds more than one answer to."""
+    seen: set[str] = set()
+    twice: list[str] = []
+    for row in read_rows(run / "journal"):
+        if row["state"] == "ok":
+            (twice.append if row["key"] in seen else seen.add)(row["key"])
+    return twice
+
+
+def counts(run: Path) -> tuple[int, int]:
+    """(answers in the journal, calls that were sent and never heard of)."""
+    journal = Journal(run / "journal", read_only=True)
+    try:
+        return len(journal), journal.lost
+    finally:
+        journal.close()
