@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri, stdtrit
 
 from arena.ratings.battles import LOSS, TIE, WIN, Battles
 from arena.ratings.bradley_terry import Design, Fit, Solver, by_choix, cell_design, fit
@@ -76,9 +76,15 @@ class Estimate:
     covariance: Floats | None = None
     draws: Draws | None = None
     clustered: bool = False
+    clusters: int = 0
     reason: str | None = None
     position_reason: str | None = None
     ties: Ties = "half"
+
+    def quantile(self, level: float) -> float:
+        """Of the normal distribution, or of Student's t with one degree less than there are clusters."""
+        tail = (1 + level) / 2
+        return float(stdtrit(self.clusters - 1, tail)) if self.clusters > 1 else float(ndtri(tail))
 
     def better(self) -> Floats | None:
         """(R, R) how probable it is that the row's model is the stronger one; NaN where nothing says so."""
@@ -150,16 +156,17 @@ def _with_uncertainty(found: Estimate, battles: Battles, settings: Settings) -> 
     rows = battles.rows
     clustered = settings.clustered and rows is not None and rows.cluster is not None
     units = score_units(battles, found.design, fitted, clustered=clustered)
-    covariance = sandwich(fitted, units)
+    clusters = len(np.unique(rows.cluster)) if clustered and rows is not None and rows.cluster is not None else 0
+    found = replace(found, covariance=sandwich(fitted, units), clustered=clustered, clusters=clusters)
     if settings.intervals == "sandwich":
-        return replace(found, covariance=covariance, clustered=clustered)
+        return found
     seed = draw_seed(settings.seed, "ratings", "bootstrap")
     if _refit(settings, found.design, battles, clustered=clustered) == "exact":
         design, prior = found.design, settings.prior
         draws = exact(fitted, battles, design, settings.resamples, seed, clustered=clustered, prior=prior)
     else:
         draws = one_step(fitted, units, battles, settings.resamples, seed)
-    return replace(found, covariance=covariance, draws=draws, clustered=clustered)
+    return replace(found, draws=draws)
 
 
 def _refit(settings: Settings, design: Design, battles: Battles, *, clustered: bool) -> Refit:

@@ -276,7 +276,7 @@ class _Board:
         if self.anchor is not None:
             shared = np.array([self._shares_anchor(at) for at in range(size)])
             deviation = np.where(shared, gap_deviation(covariance)[self.anchor], deviation)
-        half = normal_quantile(self.settings.level) * deviation
+        half = self.found.quantile(self.settings.level) * deviation
         return theta - half, theta + half
 
     def models(self, table: PairTable) -> tuple[Model, ...]:
@@ -458,7 +458,7 @@ class _Board:
                 values = self.found.draws.values[:, [at]] - self.found.draws.values[:, [to]]
             lower, upper = (float(limit[0]) for limit in quantiles(values, self.settings.level))
         elif deviation is not None:
-            half = normal_quantile(self.settings.level) * float(deviation[at, to])
+            half = self.found.quantile(self.settings.level) * float(deviation[at, to])
             lower, upper = gap - half, gap + half
         better = None if self.better is None else number(float(self.better[at, to]))
         return {
@@ -537,7 +537,7 @@ def position_report(battles: Battles, settings: Settings, found: Estimate) -> Js
     effect = float(found.fitted.shared[0])
     report["log_odds"] = number(effect)
     if found.covariance is not None:
-        half = normal_quantile(settings.level) * float(np.sqrt(max(found.covariance[at, at], 0.0)))
+        half = found.quantile(settings.level) * float(np.sqrt(max(found.covariance[at, at], 0.0)))
         report |= {"lower": number(effect - half), "upper": number(effect + half)}
     return report
 

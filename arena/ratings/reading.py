@@ -34,20 +34,27 @@ class Columns:
     """Which columns to read beside the required ones.
 
     ``style`` reads the pairs ``length_a``, ``length_b`` and so on (:data:`arena.ratings.style.FEATURES`), or takes
-    them from the texts ``reply_a``, ``reply_b``. ``keep_rows`` keeps the order of play.
+    them from the texts ``reply_a``, ``reply_b``. ``keep_rows`` keeps the order of play; ``cluster`` None reads no
+    clusters.
     """
 
     categories: Sequence[str] = ()
-    cluster: str = "cluster"
+    cluster: str | None = "cluster"
     style: bool = False
     keep_rows: bool = False
 
     def wanted(self) -> list[str]:
         sides = [f"{name}_{side}" for name in (*FEATURES, "reply") for side in "ab"] if self.style else []
-        return list(dict.fromkeys((*REQUIRED, "first", "weight", self.cluster, *self.categories, *sides)))
+        own = [] if self.cluster is None else [self.cluster]
+        return list(dict.fromkeys((*REQUIRED, "first", "weight", *own, *self.categories, *sides)))
+
+    def texts(self) -> list[str]:
+        """The columns that hold names or words."""
+        own = [] if self.cluster is None else [self.cluster]
+        return list(dict.fromkeys((*REQUIRED, "first", *own, *self.categories)))
 
     def needed(self) -> list[str]:
-        own = [self.cluster] if self.cluster != "cluster" else []
+        own = [] if self.cluster in (None, "cluster") else [self.cluster]
         return [*REQUIRED, *own, *self.categories]
 
 
@@ -79,11 +86,7 @@ def read_battles(path: Path, columns: Columns | None = None) -> Battles:
 
 def _chunk(path: Path, raw: dict[str, Any], columns: Columns) -> Chunk:
     try:
-        texts = {
-            name: encode(raw[name])
-            for name in (*REQUIRED, "first", columns.cluster, *columns.categories)
-            if name in raw
-        }
+        texts = {name: encode(raw[name]) for name in columns.texts() if name in raw}
     except Problem as problem:
         raise InputProblem(path, str(problem)) from problem
     if path.suffix.lower() == ".csv":
@@ -94,7 +97,7 @@ def _chunk(path: Path, raw: dict[str, Any], columns: Columns) -> Chunk:
         texts["winner"],
         texts.get("first"),
         _numbers(path, raw, "weight") if "weight" in raw else None,
-        texts.get(columns.cluster),
+        None if columns.cluster is None else texts.get(columns.cluster),
         {name: texts[name] for name in columns.categories},
         _style(path, raw) if columns.style else {},
     )
@@ -252,7 +255,7 @@ def _parquet_chunks(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
     try:
         file = parquet.ParquetFile(path)
         wanted = _check_header(path, list(file.schema_arrow.names), columns)
-        texts = [name for name in (*REQUIRED, "first", columns.cluster, *columns.categories) if name in wanted]
+        texts = [name for name in columns.texts() if name in wanted]
         strings = [name for name in texts if pa.types.is_string(file.schema_arrow.field(name).type)]
         file = parquet.ParquetFile(path, read_dictionary=strings)
         for batch in file.iter_batches(batch_size=_PARQUET_ROWS, columns=wanted):

@@ -90,7 +90,7 @@ def _battles(args: argparse.Namespace) -> Battles:
 
         if args.out is None:
             raise Problem("rate: found --battles without --out, expected a folder to write to")
-        cluster = args.cluster if args.cluster not in (None, "none") else "cluster"
+        cluster = {None: "cluster", "none": None}.get(args.cluster, args.cluster)
         return read_battles(args.battles, Columns(categories=args.by, cluster=cluster, style=args.style))
     return _verdicts(args.run_dir, args.input, style=args.style)
 
