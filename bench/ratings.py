@@ -1,0 +1,309 @@
+"""Ratings against their peers: one command, every figure from the same run on the same data.
+
+    python bench/ratings.py [--quick] [--env DIR]
+
+Installs arena-rank, evalica and choix into an environment of its own (a temporary folder, or DIR to keep it),
+makes battles of known strengths, and runs every library in a process of its own with one BLAS thread. "fastchat"
+is the method that FastChat publishes (unique rows, then L-BFGS on the logistic loss), written here anew. Times are
+minima of repeats, from a data frame of strings to ratings; ours includes the sandwich intervals. On a shared
+machine only the ratios mean something. Peak memory is the whole process, imports and data frame included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+PEERS = ["arena-rank==0.1.1", "evalica==0.4.2", "choix==0.4.1", "pandas>=3", "pyarrow>=17"]
+OWN = ["numpy>=2", "scipy>=1.14", "threadpoolctl>=3.5", "orjson", "pydantic", "psutil"]
+CLUSTERS = 500
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+def make(folder: Path, battles: int, models: int) -> Path:
+    """Davidson battles (nu .6, strengths of sd .8) as Parquet, in row groups of a million."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    path = folder / f"b_{battles}_{models}.parquet"
+    if path.exists():
+        return path
+    generator = np.random.default_rng(models)
+    theta = generator.normal(0, 0.8, models)
+    names = pa.array([f"model-{k:03d}" for k in range(models)])
+    words = pa.array(["model_a", "model_b", "tie"])
+    dialogues = pa.array([f"d{k}" for k in range(CLUSTERS)])
+    writer: Any = None
+    for at in range(0, battles, 1_000_000):
+        n = min(1_000_000, battles - at)
+        a = generator.integers(0, models, n)
+        b = (a + generator.integers(1, models, n)) % models
+        up, down = np.exp(theta[a]), np.exp(theta[b])
+        both = 0.6 * np.sqrt(up * down)
+        u = generator.random(n) * (up + down + both)
+        outcome = np.where(u < up, 0, np.where(u < up + down, 1, 2))
+        table = pa.table(
+            {
+                "model_a": names.take(pa.array(a)),
+                "model_b": names.take(pa.array(b)),
+                "winner": words.take(pa.array(outcome)),
+                "cluster": dialogues.take(pa.array(generator.integers(0, CLUSTERS, n))),
+            }
+        )
+        writer = writer or parquet.ParquetWriter(path, table.schema)
+        writer.write_table(table)
+    writer.close()
+    return path
+
+
+def timed(work: Callable[[], Any], repeats: int) -> tuple[Any, float]:
+    """The last result and the shortest time."""
+    times: list[float] = []
+    result: Any = None
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = work()
+        times.append(time.perf_counter() - start)
+    return result, min(times)
+
+
+def ours(path: Path, repeats: int) -> dict[str, float]:
+    """Names in, ratings and sandwich intervals out; and 1,000 one-step cluster resamples on top of such a fit."""
+    import pandas as pd
+
+    from arena.ratings.battles import from_columns
+    from arena.ratings.estimate import Settings, estimate
+    from arena.ratings.intervals import one_step, score_units
+
+    frame = pd.read_parquet(path)
+    plain = [frame[name] for name in ("model_a", "model_b", "winner")]
+    sandwich = Settings(intervals="sandwich")
+    _, seconds = timed(lambda: estimate(from_columns(*plain), sandwich), repeats)
+    memory = peak()
+    battles = from_columns(*plain, cluster=frame["cluster"])
+    found = estimate(battles, sandwich)
+    assert found.fitted is not None
+
+    def resample() -> Any:
+        units = score_units(battles, found.design, found.fitted, clustered=True)
+        return one_step(found.fitted, units, battles, 1000, 1)
+
+    _, resampling = timed(resample, repeats)
+    return {"seconds": seconds, "resamples_1000": resampling, "mb_in_memory": memory}
+
+
+def streamed(path: Path, repeats: int) -> dict[str, float]:
+    """From a file on disk, chunk by chunk, to ratings and sandwich intervals."""
+    from arena.ratings.estimate import Settings, estimate
+    from arena.ratings.reading import Columns, read_battles
+
+    columns = Columns(cluster=None)
+    _, seconds = timed(lambda: estimate(read_battles(path, columns), Settings(intervals="sandwich")), repeats)
+    return {"seconds": seconds}
+
+
+def fastchat(path: Path, repeats: int) -> dict[str, float]:
+    """Unique (a, b, outcome) rows with counts, then L-BFGS on the weighted logistic loss."""
+    import numpy as np
+    import pandas as pd
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    frame = pd.read_parquet(path)
+
+    def fit() -> Any:
+        n = len(frame)
+        codes, names = pd.factorize(pd.concat([frame["model_a"], frame["model_b"]]), sort=True)
+        rows = np.full((n, 3), 1, np.int32)
+        rows[:, 0], rows[:, 1] = codes[:n], codes[n:]
+        rows[frame["winner"] == "model_a", 2] = 2
+        rows[frame["winner"] == "model_b", 2] = 0
+        unique, counts = np.unique(rows, return_counts=True, axis=0)
+        a, b, outcome, weight = unique[:, 0], unique[:, 1], unique[:, 2] / 2, counts.astype(float)
+
+        def loss(theta: Any) -> tuple[float, Any]:
+            p = expit(theta[a] - theta[b])
+            value = -(weight * (outcome * np.log(p) + (1 - outcome) * np.log1p(-p))).sum()
+            slope = weight * (p - outcome)
+            gradient = np.bincount(a, slope, len(names)) - np.bincount(b, slope, len(names))
+            return value, gradient
+
+        return minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B", options={"gtol": 1e-6}).x
+
+    return {"seconds": timed(fit, repeats)[1]}
+
+
+def evalica(path: Path, repeats: int) -> dict[str, float]:
+    """Its compiled Bradley-Terry, winners mapped to its enumeration."""
+    import evalica as library
+    import pandas as pd
+
+    frame = pd.read_parquet(path)
+    words = {"model_a": library.Winner.X, "model_b": library.Winner.Y, "tie": library.Winner.Draw}
+
+    def fit() -> Any:
+        winners = [words[word] for word in frame["winner"]]
+        return library.bradley_terry(frame["model_a"], frame["model_b"], winners)
+
+    return {"seconds": timed(fit, repeats)[1]}
+
+
+def arena_rank(path: Path, repeats: int) -> dict[str, float]:
+    """Its fit, and its fit with sandwich intervals; warm, that is, after one call that compiles."""
+    import numpy as np
+    import pandas as pd
+    from arena_rank.models.bradley_terry import BradleyTerry
+    from arena_rank.utils.data_utils import PairDataset
+
+    frame = pd.read_parquet(path)
+
+    def fit() -> Any:
+        data = PairDataset.from_pandas(frame)
+        model = BradleyTerry(n_competitors=len(data.competitors))
+        model.fit(data)
+        return np.asarray(model.params["ratings"])
+
+    def intervals() -> Any:
+        data = PairDataset.from_pandas(frame)
+        return BradleyTerry(n_competitors=len(data.competitors)).compute_ratings_and_cis(data)
+
+    fit()
+    seconds = timed(fit, max(repeats - 1, 1))[1]
+    intervals()
+    return {"seconds": seconds, "with_intervals": timed(intervals, max(repeats - 1, 1))[1]}
+
+
+def choix_dense(path: Path, repeats: int) -> dict[str, float]:
+    """I-LSR on a matrix of wins that pandas and numpy aggregate first."""
+    import choix
+    import numpy as np
+    import pandas as pd
+
+    frame = pd.read_parquet(path)
+
+    def fit() -> Any:
+        n = len(frame)
+        codes, names = pd.factorize(pd.concat([frame["model_a"], frame["model_b"]]), sort=True)
+        size = len(names)
+        share = np.where(frame["winner"] == "model_a", 1.0, np.where(frame["winner"] == "model_b", 0.0, 0.5))
+        a, b = codes[:n], codes[n:]
+        wins = np.bincount(a * size + b, share, size * size) + np.bincount(b * size + a, 1 - share, size * size)
+        return choix.ilsr_pairwise_dense(wins.reshape(size, size))
+
+    return {"seconds": timed(fit, repeats)[1]}
+
+
+TASKS = {
+    "ours": ours,
+    "streamed": streamed,
+    "fastchat": fastchat,
+    "evalica": evalica,
+    "arena-rank": arena_rank,
+    "choix": choix_dense,
+}
+
+
+def peak() -> float:
+    """Peak resident memory of this process in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+class Bench:
+    """Runs tasks in the peers' environment."""
+
+    def __init__(self, environment: Path, data: Path) -> None:
+        self.python = environment / "bin" / "python"
+        self.data = data
+        if not self.python.exists():
+            print("installing the peers …", file=sys.stderr)
+            subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
+            install = [str(self.python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+            subprocess.run([*install, *PEERS, *OWN], check=True)
+
+    def run(self, task: str, battles: int, models: int, repeats: int = 3) -> dict[str, float]:
+        """One task's figures; empty where the library failed (the reason goes to stderr)."""
+        self._python("make", battles, models, 1)
+        result = self._python(task, battles, models, repeats)
+        if result.returncode:
+            print(f"{task} failed: {result.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+            return {}
+        return json.loads(result.stdout.splitlines()[-1])
+
+    def _python(self, task: str, battles: int, models: int, repeats: int) -> subprocess.CompletedProcess[str]:
+        words = [
+            str(self.python),
+            __file__,
+            "--task",
+            task,
+            str(self.data),
+            str(battles),
+            str(models),
+            str(repeats),
+        ]
+        environment = os.environ | ONE_THREAD | {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
+        return subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+
+
+def against_peers(bench: Bench, battles: int) -> None:
+    print(
+        f"\n{battles:,} battles x 100 models, from a data frame of strings (ours: ratings and sandwich intervals)"
+    )
+    own = bench.run("ours", battles, 100, 5)
+    print(f"  {'ours':<24}{own['seconds']:8.3f} s   1.0x   {own['mb_in_memory']:.0f} MB")
+    for task, wanted in (("fastchat", 15), ("evalica", 25), ("arena-rank", 40), ("choix", None)):
+        found = bench.run(task, battles, 100, 2)
+        for key, label in (("seconds", task), ("with_intervals", f"{task} + intervals")):
+            if key in found:
+                goal = f"   (wanted: {wanted}x)" if wanted and key == "seconds" and battles >= 1_000_000 else ""
+                ratio = found[key] / own["seconds"]
+                print(f"  {label:<24}{found[key]:8.3f} s {ratio:6.1f}x   {found['mb']:.0f} MB{goal}")
+    share = own["resamples_1000"] / own["seconds"]
+    print(f"  1,000 cluster resamples: {own['resamples_1000']:.3f} s = {share:.2f} of the fit (wanted: below 0.5)")
+
+
+def by_size(bench: Bench, sizes: list[int], models: list[int]) -> None:
+    print("\nours, streamed from Parquet: seconds and peak MB of the process")
+    print("  battles      " + "".join(f"{f'{count} models':>22}" for count in models))
+    for battles in sizes:
+        found = [bench.run("streamed", battles, count, 3) for count in models]
+        print(f"  {battles:<13,}" + "".join(f"{row['seconds']:>12.3f} s {row['mb']:>5.0f} MB" for row in found))
+    if sizes[-1] >= 10 * sizes[-2]:
+        small, large = (bench.run("streamed", battles, 100, 3) for battles in sizes[-2:])
+        ratio = large["seconds"] / small["seconds"]
+        goal = "(wanted: at most 10x, 1,000 MB)"
+        print(f"  {sizes[-1]:,} take {ratio:.1f}x the time of {sizes[-2]:,} and {large['mb']:.0f} MB {goal}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="at most 100,000 battles")
+    parser.add_argument("--env", type=Path, help="keep (and reuse) the peers' environment here")
+    parser.add_argument("--task", nargs=5, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.task:
+        task, folder, battles, models, repeats = args.task
+        path = make(Path(folder), int(battles), int(models))
+        if task != "make":
+            found = TASKS[task](path, int(repeats))
+            print(json.dumps(found | {"mb": peak()}))
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        bench = Bench(args.env or Path(scratch) / "peers", Path(scratch))
+        against_peers(bench, 100_000 if args.quick else 1_000_000)
+        sizes = [10_000, 100_000] if args.quick else [10_000, 100_000, 1_000_000, 10_000_000]
+        by_size(bench, sizes, [20, 100, 300])
+
+
+if __name__ == "__main__":
+    main()
