@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from gateway.adapters.base import Adapter, Answer, Prompt, Tokens
@@ -28,6 +27,7 @@ from gateway.errors import (
     JournalLost,
     Retry,
     Stopped,
+    explained,
 )
 from gateway.events import EventLog
 from gateway.http1 import Pool
@@ -113,10 +113,15 @@ class Gateway:
         self._deadlines.strike()
 
     @property
+    def stopped(self) -> Stopped | None:
+        """Why no new attempts are made, if the run is stopping."""
+        return self._stop
+
+    @property
     def in_flight(self) -> int:
         return self.budget.in_flight
 
-    async def _pause(self, seconds: float) -> None:
+    async def pause(self, seconds: float) -> None:
         """Sleep, but not on after a stop."""
         if self._stop is not None or seconds <= 0:
             return
@@ -181,7 +186,7 @@ class Gateway:
                 ended = await self._attempt(target, call, reserved)
                 if isinstance(ended, Answer):
                     return ended
-                await self._pause(ended)
+                await self.pause(ended)
         except (Stopped, asyncio.CancelledError):
             if call.faults and not call.is_out and not isinstance(self._stop, JournalLost):
                 line = failed_line(
@@ -198,7 +203,7 @@ class Gateway:
             await target.gate.take()
         try:
             wait, reserved = target.reserve(call.estimate)
-            await self._pause(wait)
+            await self.pause(wait)
             while self._is_capped and self._stop is None and not self.budget.fits():
                 await asyncio.shield(self.budget.change())
             await self._check_open(target, call)
@@ -257,7 +262,7 @@ class Gateway:
         except Fault as caught:
             fault = caught
         except Exception as error:
-            fault = Fault("unexpected", _explained(error))
+            fault = Fault("unexpected", explained(error))
         await self._deadlines.end(task)
         if fault is not None:
             return fault
@@ -275,6 +280,11 @@ class Gateway:
         target.settle(call.estimate, reserved, answer.usage)
         usd = target.cost(answer.usage)
         self._spend(target, answer.usage, usd)
+        if usd is None and self.budget.usd is not None and target.is_priced:
+            target.is_priced = False
+            self.notify(
+                f"{target.name}: its answers do not say what they took; the cap in dollars leaves them out"
+            )
         answer = answer._replace(
             latency_s=latency, cost_usd=usd, retried=tuple([fault["kind"] for fault in call.faults])
         )
@@ -365,28 +375,9 @@ class Gateway:
 
     def _log(self, event: str, target: Endpoint, call: Call, kind: str, message: str) -> None:
         last: dict[str, Any] = call.faults[-1] if call.faults else {}
-        self.events.emit(
-            event,
-            endpoint=target.name,
-            stage=call.stage,
-            item=call.item,
-            attempt=len(call.faults),
-            kind=kind,
-            message=message,
-            status=last.get("status"),
-            latency_s=last.get("latency_s"),
-            request_id=last.get("request_id"),
-            key=call.key,
-        )
-
-
-def _explained(error: Exception) -> str:
-    """An adapter's own error in one line, with the place: it is not chained, for it may hold what was sent."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    code = trace.tb_frame.f_code.co_filename if trace is not None else "?"
-    return f"{type(error).__name__}: {error} (at {Path(code).name}:{trace.tb_lineno if trace is not None else 0})"
+        about = {name: last.get(name) for name in ("status", "latency_s", "request_id")}
+        where = {"endpoint": target.name, "stage": call.stage, "item": call.item, "attempt": len(call.faults)}
+        self.events.emit(event, **where, kind=kind, message=message, **about, key=call.key)
 
 
 _FAILURES = {"forbidden": Forbidden, "endpoint_stopped": EndpointStopped}

@@ -15,6 +15,7 @@ Whether to try again is a value that travels with the fault, not something the l
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from runstore.records import Failure
@@ -130,3 +131,12 @@ def as_failed(endpoint: str, error: Exception) -> CallFailed:
     if isinstance(error, CallFailed):
         return error
     return CallFailed(endpoint, "unexpected", f"{type(error).__name__}: {error}", 0)
+
+
+def explained(error: Exception) -> str:
+    """An adapter's own error in one line, with its place: it is not chained, for it may hold what was sent."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f" (at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno})" if trace is not None else ""
+    return f"{type(error).__name__}: {error}{place}"

@@ -52,7 +52,9 @@ def _chosen(rows: Iterable[dict[str, Any]], args: argparse.Namespace) -> Iterato
         if row["state"] == "note":
             continue
         if row["state"] == "sent":
-            if not (args.list or args.full or args.state or args.stage or args.item):
+            # only what came of a call says what it was made for
+            is_wanted = not (args.list or args.full or args.state or args.stage or args.item)
+            if is_wanted and args.endpoint in (None, row["endpoint"]):
                 yield row
             continue
         stage, item = row["where"]
@@ -101,11 +103,12 @@ def summarise(rows: Iterable[dict[str, Any]], slowest: int = 5) -> dict[str, Any
         faults[name].update(fault["kind"] for fault in row["faults"])
         if row["state"] != "ok":
             continue
-        latencies[name].append(row["latency_s"])
         dollars[name].append(row["cost_usd"])
         for kind, count in zip(("input", "output", "thinking", "cached"), row["answer"]["usage"], strict=True):
             tokens[name][kind] += count or 0
-        longest = sorted([*longest, (row["latency_s"], _line(row))], key=lambda pair: -pair[0])[:slowest]
+        if row["latency_s"] is not None:  # what came by batch has none
+            latencies[name].append(row["latency_s"])
+            longest = sorted([*longest, (row["latency_s"], _line(row))], key=lambda pair: -pair[0])[:slowest]
     endpoints = {
         name: {
             "calls": dict(states[name]),

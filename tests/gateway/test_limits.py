@@ -188,3 +188,14 @@ async def test_caps_on_dollars_and_tokens_hold_with_everything_in_flight(provide
     assert {type(end) for end in ends} == {Answer, BudgetReached}
     assert 0.8 * spent / 2 <= used <= spent / 2
     assert provider.stats.most_in_flight > 4
+
+
+async def test_a_cap_in_dollars_says_which_answers_it_cannot_count():
+    settings = ScriptedSettings.model_validate({"kind": "scripted", "price": {"input": 1.0, "output": 1.0}})
+    adapter = ScriptedAdapter.of(["no usage"], settings=settings)
+    told = []
+    async with Gateway({"t": adapter}, budget=Budget(usd=1.0)) as gateway:
+        gateway.notify = told.append
+        for number in range(3):
+            await gateway.ask("t", chat(f"q{number}"))
+    assert told == ["t: its answers do not say what they took; the cap in dollars leaves them out"]
