@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from unicodedata import east_asian_width
 
 from markupsafe import Markup
 
@@ -84,10 +85,14 @@ def series_class(number: int) -> str:
     return _CLASSES.get(number) or f"s{number % SERIES}"
 
 
-def short(text: str, limit: int = 24) -> str:
+def short(text: str, limit: int = 22) -> str:
     """One line of a text, cut where it would leave the picture (the table has it whole)."""
-    line = one_line(text)
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    line, width = one_line(text), 0
+    for at, letter in enumerate(line):
+        width += 2 if east_asian_width(letter) in "FW" else 1
+        if width > limit:
+            return line[: at - 1] + "…"
+    return line
 
 
 def _range(rows: Sequence[Dot], reference: float | None) -> tuple[float, float]:

@@ -7,8 +7,7 @@ import re
 
 from arena.ratings.tables import one_line
 from frontdesk.report.document import Bar, Block, Cell, Chart, Document, Example, Speech, Table, Text
-
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+from frontdesk.report.page import shown
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
 _OPENING = re.compile(r"^(\d*)([-+=#.)](?=\s|$)|[-=#]{2,})")
@@ -81,7 +80,7 @@ def _speech(speech: Speech) -> list[str]:
 
 def fenced(text: str) -> list[str]:
     """A literal block whose fence is longer than any run of backticks inside."""
-    clean = _CONTROL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+    clean = str(shown(text.replace("\r\n", "\n").replace("\r", "\n")))
     longest = max((len(run) for run in re.findall(r"`+", clean)), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}text", *clean.split("\n"), fence]

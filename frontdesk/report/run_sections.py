@@ -30,6 +30,8 @@ def result(data: RunData, say: Words) -> Section:
     if (verdict := _apart(data, say)) is not None:
         blocks.append(Text(verdict))
     pairs = list(combinations(data.names, 2)) if len(data.names) > 1 else []
+    if not data.verdicts:
+        return Section("result", say("result"), blocks)
     if len(pairs) == 1:
         blocks += _two(data, say, pairs[0])
     else:
@@ -41,6 +43,8 @@ def result(data: RunData, say: Words) -> Section:
 def headline(data: RunData, say: Words) -> str:
     """The result in one sentence."""
     names = data.names
+    if not data.valid:
+        return say("nothing_judged")
     if len(names) == 2:
         found = outcomes.pair_result(data.verdicts, (names[0], names[1]), data.level)
         return say(
@@ -55,8 +59,8 @@ def headline(data: RunData, say: Words) -> str:
             share_b=percent(found.b.value),
             share_t=percent(found.ties.value),
         )
-    if not names:
-        return say("none")
+    if (groups := len(data.board["groups"])) > 1:
+        return say("headline_groups", n=len(names), groups=groups)
     first = outcomes.standing(data.verdicts, names[0], data.level)
     return say(
         "headline_many",
@@ -86,6 +90,8 @@ def _apart(data: RunData, say: Words) -> str | None:
     text = say(key, better=better, worse=worse, gap=gap, interval=interval, lower=lower, upper=upper)
     if len(data.names) == 2:
         test = data.board["counts"]["pair_test"]
+        if pair["p_value"] is None:
+            return f"{text} {say('no_test', reason=pair['reason'])}"
         text += " " + say("test_p", test=str(test)[:1].upper() + str(test)[1:], p=p_text(pair["p_value"]))
     return text
 
@@ -160,7 +166,7 @@ def reliability(data: RunData, say: Words) -> Section:
     key = "reliability_caption_one" if judges == 1 else "reliability_caption"
     caption = say(key, of=len(data.verdicts), asked=rounds * judges, rounds=rounds, judges=judges)
     titles = [say("count"), say("share"), say("interval", level=level_text(data.level))]
-    blocks: list[Block] = [Table(columns(say("reliability"), *titles), rows, caption)]
+    blocks: list[Block] = [Table(columns(say("how_sure"), *titles), rows, caption)]
     if judge is not None and judge.rounds_mode == "decisive":
         blocks.append(Text(say("decisive"), "soft"))
     return Section("reliability", say("reliability"), blocks)
@@ -185,23 +191,21 @@ def leaderboard(data: RunData, say: Words) -> Section:
     ]
     title = say("rating_chart", level=level)
     blocks: list[Block] = [Chart(dots(dot_rows, title, reference=reference), title)]
-    blocks.append(
-        Table(_leaderboard_head(say, level), [_leaderboard_row(data, model) for model in board["models"]])
-    )
+    rounds = any(model["rating_rounds"] is not None for model in board["models"])
+    keys = ("rating", "interval", "rank", "places", "wins", "losses", "ties", "matches", "win_rate")
+    titles = [say(key, level=level) if key == "interval" else say(key) for key in keys]
+    head = columns(say("endpoint"), *titles, *([say("rating_rounds")] if rounds else []))
+    rows = [_leaderboard_row(data, model, rounds=rounds) for model in board["models"]]
+    blocks.append(Table(head, rows, say("rounds_caption") if rounds else ""))
     blocks += [Text(f"{model['name']}: {model['reason']}", "soft") for model in board["models"] if model["reason"]]
     blocks += [Text(note, "warn") for note in board["notes"]]
-    if not board["converged"] and data.valid:
+    if not board["converged"] and any(model["rating"] is not None for model in board["models"]):
         blocks.append(Text(say("not_converged"), "warn"))
     blocks.append(Text(_method(board, say), "soft"))
     return Section("leaderboard", say("leaderboard"), blocks)
 
 
-def _leaderboard_head(say: Words, level: str) -> tuple[Any, ...]:
-    keys = ("rating", "interval", "rank", "places", "wins", "losses", "ties", "matches", "win_rate")
-    return columns(say("endpoint"), *(say(key, level=level) if key == "interval" else say(key) for key in keys))
-
-
-def _leaderboard_row(data: RunData, model: JsonObject) -> tuple[Cell, ...]:
+def _leaderboard_row(data: RunData, model: JsonObject, *, rounds: bool) -> tuple[Cell, ...]:
     low, high = model["rank_range"] or (None, None)
     places = "–" if low is None else str(low) if low == high else f"{low}–{high}"
     limits = "–"
@@ -212,6 +216,7 @@ def _leaderboard_row(data: RunData, model: JsonObject) -> tuple[Cell, ...]:
         *cells(plain(model["rating"]), limits, "–" if model["rank"] is None else str(model["rank"]), places),
         *(Cell(count(model[key])) for key in ("wins", "losses", "ties", "matches")),
         Cell(percent(model["win_rate"])),
+        *([Cell(plain(model["rating_rounds"]))] if rounds else []),
     )
 
 

@@ -155,7 +155,8 @@ def _example(data: RunData, say: Words, verdict: Verdict) -> Example:
     kind = "invalid" if verdict.outcome == "invalid" else verdict.agreement
     earlier, latest = history[:-_LATEST], history[-_LATEST:]
     return Example(
-        title=f"{say('example_title', a=a, b=b)}: {outcome}" + (f", {say(kind)}" if kind != "invalid" else ""),
+        title=f"{say('example_title', a=a, b=b)}: {outcome}"
+        + (f", {say(kind).lower()}" if kind != "invalid" else ""),
         about=_about(verdict, subset),
         earlier=[_speech(say, utterance) for utterance in earlier],
         latest=[_speech(say, utterance) for utterance in latest],

@@ -57,7 +57,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "n_of": ("{n} of {of}", "{of} 중 {n}"),
     "unknown": ("unknown", "알 수 없음"),
     "none": ("none", "없음"),
-    "wins_of": ("{name} wins", "{name} 승"),
     "pair": ("Pair", "쌍"),
     "win_rate": ("Win rate", "승률"),
     # result
@@ -69,6 +68,14 @@ WORDS: dict[str, tuple[str, str]] = {
         "{name} stands first of {n} endpoints: {wins} wins in {of} matches ({share}).",
         "엔드포인트 {n}개 중 {name}이(가) 1위: 경기 {of}개에서 {wins}승({share}).",
     ),
+    "headline_groups": (
+        "{n} endpoints in {groups} groups that can't be compared: there is no common ranking.",
+        "엔드포인트 {n}개가 서로 비교할 수 없는 {groups}개 집단으로 나뉘어 공통 순위가 없습니다.",
+    ),
+    "nothing_judged": (
+        "No match has a verdict: there is nothing to compare.",
+        "판결이 난 경기가 없어 비교할 것이 없습니다.",
+    ),
     "apart": (
         "{better} is rated {gap} points above {worse} ({interval} {lower} to {upper}).",
         "{better}의 평점이 {worse}보다 {gap}점 높습니다({interval} {lower} ~ {upper}).",
@@ -78,6 +85,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "{better}와(과) {worse}의 차이 {gap}점은 우연일 수 있습니다({interval} {lower} ~ {upper}).",
     ),
     "test_p": ("{test}: {p}.", "{test}: {p}."),
+    "no_test": ("There is nothing to test: {reason}.", "검정할 것이 없습니다: {reason}."),
     "result_caption": (
         "Of {of} matches with a verdict; {invalid} of {all} matches were invalid and are not in the shares.",
         "판결이 난 경기 {of}개 기준. 전체 {all}개 중 {invalid}개는 무효로 비율에서 제외.",
@@ -111,14 +119,18 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "unanimous": ("Unanimous", "만장일치"),
     "majority": ("Majority", "다수일치"),
+    "how_sure": ("Agreement of the rounds", "라운드 일치"),
     "split": ("Split (all differ)", "서로 불일치"),
     # leaderboard
     "rank": ("Rank", "순위"),
     "places": ("Places", "가능 순위"),
     "rating": ("Rating", "평점"),
     "rating_chart": ("Ratings with {level} intervals", "평점과 {level} 구간"),
-    "remark": ("Remark", "비고"),
-    "remarks": ("Remarks", "비고"),
+    "rating_rounds": ("Rating by rounds", "라운드별 평점"),
+    "rounds_caption": (
+        "Rating by rounds: the same model fitted to every single round instead of majorities.",
+        "라운드별 평점: 다수결 대신 모든 라운드에 같은 모형을 적용한 값.",
+    ),
     "method": (
         "Method: {method}. {intervals} Scale: {scale}, mean {mean}.",
         "방법: {method}. {intervals} 척도: {scale}, 평균 {mean}.",
@@ -277,10 +289,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "usd": ("USD", "USD"),
     "n_priced": ("{usd} ({n} of {of} priced)", "{usd} ({of} 중 {n} 가격 있음)"),
     "total": ("Total", "합계"),
-    "lost_calls": (
-        "{n} calls were sent but their answers were lost with a process that died; they may have been paid for.",
-        "호출 {n}개는 보냈지만 프로세스가 끝나며 응답을 잃었습니다. 비용이 들었을 수 있습니다.",
-    ),
     "no_calls": ("The journal holds no call of this run's stages.", "이 실행 단계의 호출 기록이 없습니다."),
     # provenance
     "made_by": ("Program", "프로그램"),

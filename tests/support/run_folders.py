@@ -78,7 +78,7 @@ class RunBuilder:
         """Stage files, ratings and configuration, ready for a report."""
         dialogues = [self._dialogue(number) for number in range(len(self.subsets) // self.per_dialogue + 1)]
         self.settings["simulate"]["dialogues"] = len(dialogues)
-        self.settings["cut"]["subsets"] = len(self.subsets)
+        self.settings["cut"]["subsets"] = max(1, len(self.subsets))
         config = configuration.parse(self.settings)
         folder = RunFolder(path)
         path.mkdir(parents=True, exist_ok=True)

@@ -83,7 +83,7 @@ const Board = {
       ["wins", "wins"], ["losses", "losses"], ["ties", "ties"], ["played", "played"], ["win_rate", "win_rate"], [null, null]];
     const head = columns.map(([key, word]) => this.heading(key, word === null ? Arena.interval() : Arena.say(word)));
     const body = rows.map((row) => Arena.el("tr", {},
-      Arena.el("th", { scope: "row" }, Arena.dot(row.endpoint), row.name),
+      Arena.el("th", { scope: "row" }, Arena.el("span", { class: "fit" }, Arena.dot(row.endpoint), row.name)),
       this.number(Arena.plain(row.rating), row.reason), this.number(Arena.limits(row.lower, row.upper)),
       ...(note === "of_level" ? [this.number(row.near ? `${Arena.plain(row.near.rating)} [${Arena.limits(row.near.lower, row.near.upper)}]` : "–")] : []),
       this.number(row.wins), this.number(row.losses), this.number(row.ties), this.number(row.played),
@@ -116,8 +116,8 @@ const Board = {
   matrix() {
     const cells = Figures.matrix(this.matches);
     const names = Arena.data.get("summary").ratings.names;
-    const head = Arena.el("tr", {}, Arena.el("td"), ...names.map((name) => Arena.el("th", { scope: "col", class: "n" }, name)));
-    const body = names.map((name, row) => Arena.el("tr", {}, Arena.el("th", { scope: "row" }, Arena.dot(row), name),
+    const head = Arena.el("tr", {}, Arena.el("td"), ...names.map((name) => Arena.el("th", { scope: "col", class: "n" }, Arena.el("span", { class: "fit" }, name))));
+    const body = names.map((name, row) => Arena.el("tr", {}, Arena.el("th", { scope: "row" }, Arena.el("span", { class: "fit" }, Arena.dot(row), name)),
       ...names.map((_, column) => {
         const { points, of } = cells[row][column];
         const cell = Arena.el("td", { class: "n heat" });

@@ -4,7 +4,7 @@ const Charts = {
   svg(tag, attributes, text) {
     const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
-    if (text !== undefined) element.textContent = text;
+    if (text !== undefined) element.textContent = Arena.shown(text);
     return element;
   },
 
@@ -46,8 +46,10 @@ const Charts = {
   },
 
   short(text) {
-    const line = text.replace(/\s+/g, " ");
-    return line.length <= 24 ? line : `${line.slice(0, 23)}…`;
+    const letters = [...text.replace(/\s+/g, " ")];
+    let width = 0;
+    const over = letters.findIndex((letter) => (width += letter.codePointAt(0) > 0x10ff ? 2 : 1) > 22);
+    return over < 0 ? letters.join("") : `${letters.slice(0, over - 1).join("")}…`;
   },
 
   // parts: [label, count, class]. One whole, split.

@@ -41,9 +41,14 @@ const Arena = {
       else if (name === "class") element.className = value;
       else element.setAttribute(name, value === true ? "" : String(value));
     }
-    element.append(...children.filter((child) => child !== null && child !== undefined));
+    for (const child of children) {
+      if (child !== null && child !== undefined) element.append(child instanceof Node ? child : this.shown(String(child)));
+    }
     return element;
   },
+
+  // What can't be seen is made visible: control characters, and those that turn the reading direction.
+  shown: (text) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "\ufffd"),
 
   show(id, ...children) {
     document.getElementById(id).replaceChildren(...children);

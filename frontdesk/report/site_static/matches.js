@@ -99,7 +99,7 @@ const Browser = {
     const shown = this.matches.slice(this.page * this.a_page, (this.page + 1) * this.a_page);
     const told = categories.filter((category) => ["subject", "depth", "criterion"].includes(category.key));
     const rows = shown.map((match) => {
-      const facts = [this.sure(match), ...told.map((category) => `${Arena.say(category.key)} ${category.levels[category.of[match]] ?? "–"}`)];
+      const facts = [...(Arena.data.get("index").outcome[match] === 3 ? [] : [this.sure(match)]), ...told.map((category) => `${Arena.say(category.key)} ${category.levels[category.of[match]] ?? "–"}`)];
       return Arena.el("li", {}, Arena.el("a", { href: `#match-${match}`, "aria-current": match === this.opened ? "true" : null },
         Arena.el("span", { class: "line" }, subsets.snippet[subset[match]] || subsets.id[subset[match]]),
         Arena.el("span", { class: "facts" }, this.outcome(match), ` · ${facts.join(" · ")}`)));
@@ -155,7 +155,7 @@ const Detail = {
       const text = texts.replies.find(([endpoint]) => endpoint === side)?.[1] ?? Arena.say("no_reply");
       return this.said(Arena.name(side), text, `reply ${Arena.colour(side)}`, winner === side);
     };
-    const title = Arena.el("h3", { tabindex: -1 }, `${Arena.name(a[match])} : ${Arena.name(b[match])} — `, Browser.outcome(match), `, ${Browser.sure(match)}`);
+    const title = Arena.el("h3", { tabindex: -1 }, `${Arena.name(a[match])} : ${Arena.name(b[match])} — `, Browser.outcome(match), ...this.sure(match));
     Arena.show("match", title, Arena.el("p", { class: "soft small" }, facts.join(" · ")), this.steps(match),
       ...(earlier.length ? [this.folded(Arena.say("earlier", { n: earlier.length }), earlier.map((turn) => this.turn(turn)))] : []),
       ...latest.map((turn) => this.turn(turn)),
@@ -164,6 +164,8 @@ const Detail = {
     title.focus({ preventScroll: true });
     title.scrollIntoView({ block: "nearest" });
   },
+
+  sure: (match) => (Arena.data.get("index").outcome[match] === 3 ? [] : [`, ${Browser.sure(match).toLowerCase()}`]),
 
   steps(match) {
     const at = Browser.matches.indexOf(match);

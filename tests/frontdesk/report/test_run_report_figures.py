@@ -140,7 +140,7 @@ def test_three_endpoints_have_a_table_a_matrix_and_every_pair(tmp_path: Path) ->
 
 def test_examples_show_split_and_unanimous_matches_with_votes(two: RunFolder) -> None:
     md, html, _ = written(two)
-    for kind in ("Unanimous", "Majority", "Split"):
+    for kind in ("unanimous", "majority", "split"):
         assert re.search(rf"### ureka against gemini.*{kind}|### gemini against ureka.*{kind}", md)
     assert html.count('<article class="example">') == 4
     assert md.count("| Round | Judge | Shown as A |") == 4

@@ -33,7 +33,6 @@ def test_tokens_dollars_states_and_days() -> None:
     assert (only.tokens["input"], only.tokens["cached"], only.counted["thinking"]) == (11, 4, 0)
     assert (found.first_day, found.last_day) == ("1970-01-02", "1970-01-06")
     assert found.answered_by == {"e": ["m-1"]}
-    assert found.lost == 1
     assert money(only, Words("en")) == "0.5000 (1 of 2 priced)"
 
 
