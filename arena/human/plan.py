@@ -20,6 +20,7 @@ from runstore.ids import draw_seed
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_csv, write_csv, write_json
 
+ORDERS = ["XY", "YX"]
 PLAN_HEADER = ("rater", "group", "position", "document", "stratum", "condition")
 
 
@@ -56,7 +57,7 @@ def make_plan(study: Study, documents: Sequence[Document], seed: int | None = No
     for name, group in study.groups.items():
         material = [document for document in documents if document.material == group.material]
         conditions = conditions_of(study, group)
-        check_group(name, group, len(material), len(conditions))
+        check_group(name, group, len(material), len(conditions), orders=conditions == ORDERS)
         rng = np.random.default_rng(draw_seed(seed, "plan", study.id, name))
         method, own = _group_rows(name, group, material, conditions, rng)
         strata = [(document.id, document.stratum) for document in material]
@@ -69,14 +70,17 @@ def make_plan(study: Study, documents: Sequence[Document], seed: int | None = No
 def conditions_of(study: Study, group: Group) -> list[str]:
     """The conditions of a group's material: for matches the two orders of the pair, for dialogues none."""
     if study.matches and group.material == study.matches.material:
-        return ["XY", "YX"]
+        return list(ORDERS)
     if study.dialogues and group.material == study.dialogues.material:
         return [""]
     return list(study.conditions) or [""]
 
 
-def check_group(name: str, group: Group, documents: int, conditions: int) -> None:
-    """Raises Problem where the group's plan is impossible."""
+def check_group(name: str, group: Group, documents: int, conditions: int, *, orders: bool = False) -> None:
+    """Raises Problem where the group's plan is impossible.
+
+    ``orders``: the conditions are the two orders of a pair, of which a match needs only one to be rated at all.
+    """
     raters, items, total = group.size, group.items, group.size * group.items
     where = f"groups.{name}"
     seen = items // 2 if group.both_conditions else items
@@ -99,11 +103,11 @@ def check_group(name: str, group: Group, documents: int, conditions: int) -> Non
         )
     if wanted is not None and wanted > raters:
         raise Problem(f"{where}: {wanted} ratings per document by different raters, but there are {raters} raters")
-    cells = documents * conditions
-    needed = cells * group.min_ratings_per_cell
+    counted = 1 if orders else conditions
+    needed = documents * counted * group.min_ratings_per_cell
     if group.assignment == "balanced" and total < needed:
         raise Problem(
-            f"{where}: {documents} documents x {conditions} conditions x {group.min_ratings_per_cell} = {needed} "
+            f"{where}: {documents} documents x {counted} conditions x {group.min_ratings_per_cell} = {needed} "
             f"ratings are the least, but {raters} raters x {items} items = {total}: "
             f"take {ceil(needed / items)} raters, or {ceil(needed / raters)} items each, "
             "or set min_ratings_per_cell = 0"

@@ -28,7 +28,10 @@ class Coverage:
 
 @dataclass(frozen=True)
 class RunData:
-    """A judged and rated run. ``dialogues`` is None where the subsets came from elsewhere."""
+    """A judged and rated run. ``dialogues`` is None where the subsets came from elsewhere.
+
+    ``human`` is what a human study on its matches found, where there was one.
+    """
 
     config: Config
     manifest: JsonObject
@@ -40,6 +43,7 @@ class RunData:
     verdicts: list[Verdict]
     failures: list[Failure]
     spending: Spending
+    human: JsonObject | None = None
 
     @cached_property
     def names(self) -> list[str]:
@@ -133,4 +137,5 @@ def load(folder: RunFolder, *, journal: bool = True) -> RunData:
         verdicts=folder.verdicts(),
         failures=folder.failures(),
         spending=spending_of(folder.journal) if journal else NOTHING,
+        human=read_json(folder.file("human.json")) if folder.file("human.json").is_file() else None,
     )

@@ -7,6 +7,7 @@ from frontdesk.report.run_data import RunData
 from frontdesk.report.run_sections import breakdowns, leaderboard, matrix, reliability, result
 from frontdesk.report.run_sections_judges import examples, judging
 from frontdesk.report.run_sections_made import cost, dialogues, missing, provenance
+from frontdesk.report.run_sections_people import people
 from frontdesk.report.run_words import Words
 from runstore.records import Language
 
@@ -20,6 +21,7 @@ def document(data: RunData, language: Language) -> Document:
         leaderboard(data, say),
         matrix(data, say),
         judging(data, say),
+        people(data.human, language),
         breakdowns(data, say),
         examples(data, say),
         dialogues(data, say),

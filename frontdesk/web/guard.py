@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 MAX_BODY = 256 * 1024
@@ -46,7 +47,7 @@ async def headers(request: web.Request, handler: Handler) -> web.StreamResponse:
     return answer
 
 
-def same_origin(address: str | None) -> Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]:
+def same_origin(address: str | None) -> Middleware:
     """Whatever is not a plain read must come from our own pages, as far as the browser tells.
 
     ``address`` is how raters reach the site where a proxy stands in front of it.

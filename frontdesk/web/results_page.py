@@ -10,6 +10,7 @@ from arena.human.analysis import Analysis, Cell, Comparison
 from frontdesk.report.document import Block, Column, Section, Table, Text, cells
 from frontdesk.report.document import Document as Page
 from frontdesk.report.run_markdown import markdown
+from frontdesk.report.run_sections_people import vote_blocks
 
 
 def results_page(
@@ -26,7 +27,7 @@ def results_page(
         language=language,
         demonstration=None,
         banner=[f"{done['finished']} of {done['planned']} planned items are finished"] if done["missing"] else [],
-        sections=[*_main_section(found), *_sections(found, careful), *_vote_sections(votes)],
+        sections=[*_main_section(found), *_sections(found, careful), *_vote_sections(votes, language)],
         contents_label="Contents",
         skip_label="To the result",
     )
@@ -154,46 +155,5 @@ def _interval(bounds: tuple[float, float] | None) -> str:
     return "-" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}"
 
 
-def _vote_sections(votes: Mapping[str, Any] | None) -> list[Section]:
-    if votes is None:
-        return []
-    models = votes["leaderboard"]["models"]
-    rows = [
-        (one["name"], _number(one["rating"]), str(one["wins"]), str(one["losses"]), str(one["ties"]))
-        for one in models
-    ]
-    both = f"{votes['judgments']} votes; ties: {votes['both_good']} both good, {votes['both_bad']} both bad"
-    sections = [
-        Section("votes", "People's votes", [_table(("tutor", "rating", "wins", "losses", "ties"), rows, both)])
-    ]
-    compared = [
-        (one["criterion"], f"{one['agree']} of {one['n']}", _number(one["kappa"]["value"]), str(one["unjudged"]),
-         _confusion(one))
-        for one in votes["judges"]
-    ]  # fmt: skip
-    if compared:
-        caption = "Rows of the confusion: what people said; columns: first wins, second wins, tie by the judges"
-        head = ("criterion", "agree", "Cohen's kappa", "not judged", "confusion")
-        sections.append(Section("judges", "People and model judges", [_table(head, compared, caption)]))
-    calibrated = [
-        (f"{one['a']} over {one['b']}, {one['criterion']}",
-         *(_figure(one[k]) for k in ("judge", "human", "estimate")),
-         "-" if one["votes_needed"]["more"] is None else str(one["votes_needed"]["more"]))
-        for one in votes["calibrated"]
-    ]  # fmt: skip
-    if calibrated:
-        head = ("win rate of", "judges alone", "people alone", "calibrated", "votes for ±0.10")
-        sections.append(Section("calibrated", "Win rates as people would give them", [_table(head, calibrated)]))
-    return sections
-
-
-def _confusion(one: Mapping[str, Any]) -> str:
-    lines = zip(one["labels"], one["counts"], strict=True)
-    return "; ".join(f"{label}: {', '.join(map(str, counts))}" for label, counts in lines)
-
-
-def _figure(one: Mapping[str, Any]) -> str:
-    if one["value"] is None:
-        return f"- ({one['reason']})"
-    bounds = one["interval"]
-    return f"{one['value']:.2f}" + (f" [{bounds[0]:.2f}, {bounds[1]:.2f}]" if bounds else "")
+def _vote_sections(votes: Mapping[str, Any] | None, language: str) -> list[Section]:
+    return [] if votes is None else [Section("votes", "People's votes", vote_blocks(votes, language))]

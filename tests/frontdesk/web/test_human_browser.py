@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from frontdesk.web.chromium import find_chromium, flags
-
-sys.path.insert(0, str(Path(__file__).parent))
-from human_site import NAMES, links, planned, running
+from tests.support.human_site import NAMES, links, planned, running
 
 playwright_api = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
 CHROMIUM = find_chromium()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,9 +20,7 @@ from frontdesk.web.paper import write_forms
 from frontdesk.web.store import Store
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_csv, write_csv
-
-sys.path.insert(0, str(Path(__file__).parent))
-from human_site import NAMES, links, planned, running, walk
+from tests.support.human_site import NAMES, links, planned, running, walk
 
 LONG = ("rater", "document", "condition", "question", "value", "seconds", "submitted_at")
 SMALL = """

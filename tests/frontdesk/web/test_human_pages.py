@@ -19,9 +19,7 @@ import pytest
 
 from arena.human.folder import StudyFolder
 from frontdesk.web.store import Store
-
-sys.path.insert(0, str(Path(__file__).parent))
-from human_site import NAMES, answers, field, links, planned, running, walk
+from tests.support.human_site import NAMES, answers, field, links, planned, running, walk
 
 
 async def test_thirty_three_raters_at_once_lose_nothing_and_see_no_name(tmp_path: Path) -> None:

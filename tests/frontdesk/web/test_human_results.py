@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,12 +11,12 @@ import pytest
 
 from arena.human.folder import StudyFolder
 from frontdesk.cli import main
+from frontdesk.report.run_report import write_report
 from frontdesk.web.store import Store
 from runstore.publish import read_csv, read_records, write_jsonl
 from runstore.records import Judgment, Reply, Subset, Usage, Utterance, Verdict, Vote
-
-sys.path.insert(0, str(Path(__file__).parent))
-from human_site import links, planned, running, walk
+from tests.support.human_site import links, planned, running, walk
+from tests.support.run_folders import RunBuilder
 
 HOSTILE = "<img src=x onerror=alert(1)> | **x** [y](javascript:alert(1)) \\input{z}"
 VOTES = """
@@ -25,6 +24,7 @@ id = "votes"
 title = "Votes"
 [matches]
 run = "RUN"
+matches = 9
 [groups.voter]
 label = "Voters"
 size = 3
@@ -187,3 +187,23 @@ async def test_people_vote_on_the_matches_of_a_run_and_the_tutors_stay_hidden(tm
     )
     text = (folder.path / "analysis.md").read_text(encoding="utf-8")
     assert "People and model judges" in text
+
+
+def test_a_runs_report_shows_what_people_say_beside_the_judges(tmp_path: Path) -> None:
+    builder = RunBuilder(("tutor-zeta", "tutor-alpha"))
+    builder.play(["aaa", "aat", "bbb", "aaa"] * 10)
+    run = builder.write(tmp_path / "run")
+    assert "What people say" not in write_report(run)[0].read_text(encoding="utf-8")
+    (tmp_path / "votes.toml").write_text(VOTES.replace("RUN", str(run.path)), encoding="utf-8")
+    folder = StudyFolder(tmp_path / "plan")
+    folder.plan(tmp_path / "votes.toml", 2)
+    store = Store(folder)
+    for item in store.items():
+        store.save(item.rater, "item", item.position, {"overall": "left"}, submit=True)
+    store.close()
+    assert main(["human", "analyze", str(folder.path)]) == 0
+    text, page = (path.read_text(encoding="utf-8") for path in write_report(run))
+    assert "## What people say" in text
+    assert "Win rates as people would give them" in text
+    assert "What people say" in page
+    assert "사람의 판단" in write_report(run, "ko")[0].read_text(encoding="utf-8")

@@ -1,0 +1,122 @@
+"""What people said of a run's matches: their votes, how far the judges agree with them, calibrated win rates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from frontdesk.report.document import Block, Column, Section, Table, cells
+from frontdesk.report.figures_text import span
+from runstore.records import JsonObject, Language
+
+_WORDS: dict[str, tuple[str, str]] = {
+    "people": ("What people say", "사람의 판단"),
+    "votes": (
+        "{judgments} votes of people; ties: {both_good} both good, {both_bad} both bad.",
+        "사람의 투표 {judgments}표. 무승부: 둘 다 좋음 {both_good}, 둘 다 나쁨 {both_bad}.",
+    ),
+    "agreement": ("People and model judges", "사람과 모델 심판"),
+    "agreement_caption": (
+        "Confusion: one group per answer of people; in it first wins, second wins, tie by the judges.",
+        "혼동표: 사람의 답마다 심판의 첫째 승, 둘째 승, 무승부 수.",
+    ),
+    "calibrated": ("Win rates as people would give them", "사람이 매겼을 승률"),
+    "calibrated_caption": (
+        "People's votes and the judges' many verdicts together (PPI++); more votes: for an interval {width} wide.",
+        "사람의 투표와 심판의 많은 판정을 함께 쓴 값(PPI++). 추가 투표는 구간 폭 {width}에 필요한 수.",
+    ),
+    "tutor": ("tutor", "튜터"),
+    "rating": ("rating", "점수"),
+    "wins": ("wins", "승"),
+    "losses": ("losses", "패"),
+    "ties": ("ties", "무"),
+    "criterion": ("criterion", "기준"),
+    "agree": ("agree", "일치"),
+    "kappa": ("Cohen's kappa", "코헨 카파"),
+    "unjudged": ("not judged", "심판 없음"),
+    "confusion": ("confusion", "혼동"),
+    "first wins": ("first wins", "첫째 승"),
+    "second wins": ("second wins", "둘째 승"),
+    "tie": ("tie", "무승부"),
+    "rate_of": ("win rate of", "승률"),
+    "over": ("{a} over {b}, {criterion}", "{b} 대비 {a}, {criterion}"),
+    "judges_alone": ("judges alone", "심판만"),
+    "people_alone": ("people alone", "사람만"),
+    "both": ("calibrated", "보정"),
+    "more": ("more votes", "추가 투표"),
+}
+
+
+def people(human: JsonObject | None, language: Language) -> Section | None:
+    """The section of a run's report; None where nobody was asked."""
+    if human is None:
+        return None
+    return Section("people", _say("people", language), vote_blocks(human, language))
+
+
+def vote_blocks(votes: Mapping[str, Any], language: str) -> list[Block]:
+    """Tables of a study's ``votes`` (the content of ``human.json``)."""
+    blocks: list[Block] = [_board(votes, language)]
+    if votes["judges"]:
+        blocks.append(_agreement(votes["judges"], language))
+    if votes["calibrated"]:
+        blocks.append(_calibrated(votes["calibrated"], language))
+    return blocks
+
+
+def _board(votes: Mapping[str, Any], language: str) -> Table:
+    rows = [
+        (one["name"], _number(one["rating"], 0), *(f"{one[key]:g}" for key in ("wins", "losses", "ties")))
+        for one in votes["leaderboard"]["models"]
+    ]
+    heads = ("tutor", "rating", "wins", "losses", "ties")
+    counts = {key: votes[key] for key in ("judgments", "both_good", "both_bad")}
+    return _table(heads, rows, _say("votes", language, **counts), "", language)
+
+
+def _agreement(judges: Sequence[Mapping[str, Any]], language: str) -> Table:
+    rows = [
+        (one["criterion"], f"{one['agree']} / {one['n']}", _number(one["kappa"]["value"]), str(one["unjudged"]),
+         _confusion(one, language))
+        for one in judges
+    ]  # fmt: skip
+    heads = ("criterion", "agree", "kappa", "unjudged", "confusion")
+    return _table(heads, rows, _say("agreement_caption", language), _say("agreement", language), language)
+
+
+def _calibrated(pairs: Sequence[Mapping[str, Any]], language: str) -> Table:
+    rows = [
+        (_say("over", language, a=one["a"], b=one["b"], criterion=one["criterion"]), _figure(one["judge"]),
+         _figure(one["human"]), _figure(one["estimate"]),
+         "–" if one["votes_needed"]["more"] is None else str(one["votes_needed"]["more"]))
+        for one in pairs
+    ]  # fmt: skip
+    heads = ("rate_of", "judges_alone", "people_alone", "both", "more")
+    caption = _say("calibrated_caption", language, width=f"{pairs[0]['votes_needed']['width']:g}")
+    return _table(heads, rows, caption, _say("calibrated", language), language)
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str, title: str, language: str) -> Table:
+    titles = tuple(Column(_say(head, language), number=place > 0) for place, head in enumerate(heads))
+    return Table(titles, [cells(*row) for row in rows], caption, title)
+
+
+def _confusion(one: Mapping[str, Any], language: str) -> str:
+    lines = zip(one["labels"], one["counts"], strict=True)
+    return "; ".join(f"{_say(label, language)}: {', '.join(map(str, counts))}" for label, counts in lines)
+
+
+def _figure(one: Mapping[str, Any]) -> str:
+    if one["value"] is None:
+        return f"– ({one['reason']})"
+    bounds = one["interval"]
+    return f"{100 * one['value']:.0f}%" + (f" ({span(*bounds)})" if bounds else "")
+
+
+def _number(value: float | None, digits: int = 2) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _say(key: str, language: str, **values: object) -> str:
+    text = _WORDS[key][1 if language == "ko" else 0]
+    return text.format(**values) if values else text
