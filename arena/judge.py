@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from arena.criteria import OVERALL, Criterion, render
+from arena.earlier import NOTHING, Earlier, round_item
 from arena.matches import Match, Order, slots
 from arena.reading import CUT_OFF, LetterReading, read_choice, read_marker, read_object
 from arena.votes import judgment_from, majority, verdict
@@ -216,11 +217,11 @@ class Judged:
     verdict: Verdict | None
 
 
-async def judge_match(ask: Ask, bench: Bench, match: Match, criterion: str) -> Judged:
+async def judge_match(ask: Ask, bench: Bench, match: Match, criterion: str, earlier: Earlier = NOTHING) -> Judged:
     """All rounds of all judges for one match, and the majority.
 
     Rounds are asked at once, or, where ``rounds_mode`` is ``decisive``, one after the other until an outcome has
-    more than half of those asked.
+    more than half of those asked. A round that ``earlier`` knows is taken from there.
     """
     how = bench.how
     rounds = [(number, judge) for number in range(1, how.rounds + 1) for judge in how.judges]
@@ -229,18 +230,45 @@ async def judge_match(ask: Ask, bench: Bench, match: Match, criterion: str) -> J
     for batch in [[one] for one in rounds] if how.rounds_mode == "decisive" else [rounds]:
         if _decided(judgments, how.asked):
             break
+        known, new = _sorted_out(batch, match, criterion, earlier)
+        judgments.extend(known)
         outcome = await each(
-            batch, lambda one: judge_round(ask, bench, match, one[1], criterion, one[0]), at_once=len(batch)
+            new, lambda one: judge_round(ask, bench, match, one[1], criterion, one[0]), at_once=len(new)
         )
         if outcome.stopped is not None:
             raise outcome.stopped
         judgments.extend(outcome.results())
         failures.extend(
-            (f"{match.id}#{criterion}#{judge}#{number}", as_failed(judge, error))
+            (round_item(match.id, criterion, judge, number), as_failed(judge, error))
             for (number, judge), error in outcome.failed
         )
+    judgments.sort(key=lambda one: rounds.index((one.round, one.judge)))
     decided = verdict(judgments, match.endpoints, how.asked) if judgments else None
     return Judged(match, criterion, tuple(judgments), tuple(failures), decided)
+
+
+def _sorted_out(
+    rounds: Sequence[tuple[int, str]], match: Match, criterion: str, earlier: Earlier
+) -> tuple[list[Judgment], list[tuple[int, str]]]:
+    """The judgments that are known already, and the rounds of which nothing is known."""
+    known: list[Judgment] = []
+    new: list[tuple[int, str]] = []
+    for at, judge in rounds:
+        found = earlier.judgments.get((match.subset.id, *match.endpoints, criterion, judge, at))
+        if found is not None:
+            known.append(found)
+        elif round_item(match.id, criterion, judge, at) not in earlier.failures:
+            new.append((at, judge))
+    return known, new
+
+
+def judged_earlier(how: Judging, match: Match, criterion: str, earlier: Earlier) -> tuple[Judged, bool]:
+    """A match as far as ``earlier`` knows it, and whether that is all of it: only then it has a verdict."""
+    rounds = [(number, judge) for number in range(1, how.rounds + 1) for judge in how.judges]
+    known, new = _sorted_out(rounds, match, criterion, earlier)
+    whole = not new or (how.rounds_mode == "decisive" and _decided(known, how.asked))
+    decided = verdict(known, match.endpoints, how.asked) if known and whole else None
+    return Judged(match, criterion, tuple(known), (), decided), whole
 
 
 def _decided(judgments: Sequence[Judgment], asked: int) -> bool:

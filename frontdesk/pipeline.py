@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from arena import criteria
-from arena.judge import Bench, Judged, Judging, judge_match
+from arena.earlier import Earlier
+from arena.judge import Bench, Judged, Judging, judge_match, judged_earlier
 from arena.matches import Match, all_pairs, chosen_pairs, matches
 from frontdesk.config import Config
 from frontdesk.progress import Progress
 from frontdesk.runfolder import RunFolder
 from gateway.adapters.base import Adapter
+from gateway.adapters.catalog import settings_of
 from gateway.crowd import Gathered, each
 from gateway.engine import Gateway
 from gateway.errors import CallFailed, Stopped, as_failed
@@ -42,6 +45,18 @@ class Stopping(Exception):
     def __init__(self, reason: Stopped, stage: str, done: int, of: int) -> None:
         super().__init__(f"{stage} stopped: {reason}; {done} of {of} finished")
         self.reason, self.stage, self.done, self.of = reason, stage, done, of
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a run already has and does not ask again: replies and failures by (subset, endpoint), and rounds."""
+
+    replies: Mapping[tuple[str, str], Reply] = field(default_factory=dict[tuple[str, str], Reply])
+    failures: Mapping[tuple[str, str], Failure] = field(default_factory=dict[tuple[str, str], Failure])
+    rounds: Earlier = field(default_factory=Earlier)
+
+
+NOTHING_KEPT = Kept()
 
 
 class Pipeline:
@@ -124,54 +139,68 @@ class Pipeline:
         self.progress.say(f"cut: {len(subsets)} of {how.subsets} subsets")
         return subsets
 
-    async def collect(self, subsets: Sequence[Subset]) -> list[Reply]:
+    async def collect(self, subsets: Sequence[Subset], kept: Kept = NOTHING_KEPT) -> list[Reply]:
         """Subsets -> replies.jsonl."""
         names: tuple[str, ...] = self.config.section("collect").endpoints
-        adapters = self._adapters(names)
-        settings = {name: adapter.settings for name, adapter in adapters.items()}
+        settings = {name: settings_of(name, self.config.endpoints[name]) for name in names}
         roles = Roles.load(self.config.run.language, self.prompts, styles_of(settings))
         self.folder.write_manifest(self.config, roles.hashes, {})
-        work = [(subset, name) for subset in subsets for name in names]
+        wanted = [(subset, name) for subset in subsets for name in names]
+        known = kept.replies.keys() | kept.failures.keys()
+        work = [(subset, name) for subset, name in wanted if (subset.id, name) not in known]
+        asked = names if not known else tuple(dict.fromkeys(name for _, name in work))
         ask = self._gateway().ask
         gathered = await self._each(
-            "collect", work, lambda one: reply_to(ask, one[0], one[1], roles, settings[one[1]]), names
+            "collect", work, lambda one: reply_to(ask, one[0], one[1], roles, settings[one[1]]), asked
         )
-        replies = gathered.results()
-        failures = [
+        found = {**kept.replies, **{(reply.subset, reply.endpoint): reply for reply in gathered.results()}}
+        replies = [found[s.id, name] for s, name in wanted if (s.id, name) in found]
+        failures = list(kept.failures.values())
+        failures += [
             as_failed(name, error).record("collect", subset.id) for (subset, name), error in gathered.failed
         ]
         self._publish("collect", "replies.jsonl", replies, failures)
-        self._end("collect", gathered, len(work), f"{len(replies)} of {len(work)} replies")
+        self._end("collect", gathered, len(work), f"{len(replies)} of {len(wanted)} replies")
         return replies
 
     async def judge(
-        self, subsets: Sequence[Subset], replies: Sequence[Reply]
+        self, subsets: Sequence[Subset], replies: Sequence[Reply], kept: Kept = NOTHING_KEPT
     ) -> tuple[list[Judgment], list[Verdict]]:
         """Replies -> judgments.jsonl and verdicts.jsonl."""
-        how = self.judging()
+        how, earlier = self.judging(), kept.rounds
         pairs = self.pairs(replies)
         bench = Bench.load(how, self.config.run.language, self.prompts)
         self.folder.write_manifest(self.config, bench.hashes, {})
         played, missing = matches(subsets, replies, pairs)
-        work = [(match, criterion) for match in played for criterion in how.criterion_ids]
+        wanted = [(match, criterion) for match in played for criterion in how.criterion_ids]
+        before = [judged_earlier(how, match, criterion, earlier) for match, criterion in wanted]
+        work = [
+            item
+            for item, (_, whole) in zip(wanted, before, strict=True)
+            if not whole and item[0].id not in earlier.failures
+        ]
         ask = self._gateway().ask
 
         async def one(item: tuple[Match, str]) -> Judged:
-            return await judge_match(ask, bench, item[0], item[1])
+            return await judge_match(ask, bench, item[0], item[1], earlier)
 
-        gathered = await self._each("judge", work, one, how.judges)
-        judged = gathered.results()
+        judges = [name for name in how.judges if name in self._gateway().endpoints]
+        gathered = await self._each("judge", work, one, judges)
+        now = {(each_match.match.id, each_match.criterion): each_match for each_match in gathered.results()}
+        judged = [now.get((old.match.id, old.criterion), old) for old, _ in before]
         judgments = [judgment for each_match in judged for judgment in each_match.judgments]
         verdicts = [each_match.verdict for each_match in judged if each_match.verdict is not None]
-        failures = [failed.record("judge", item) for each_match in judged for item, failed in each_match.failures]
+        failures = list(earlier.failures.values())
+        failures += [failed.record("judge", item) for each_match in judged for item, failed in each_match.failures]
         failures += [as_failed("", error).record("judge", match.id) for (match, _), error in gathered.failed]
         failures += [_missing(subset, pair) for subset, pair in missing]
         write_jsonl(self.folder.file("judgments.jsonl"), judgments)
         self._publish("judge", "verdicts.jsonl", verdicts, failures)
         unreadable = sum(judgment.outcome == "unreadable" for judgment in judgments)
-        asked = len(work) * how.asked
+        rounds = len(wanted) * how.asked
         summary = (
-            f"{len(judgments)} of {asked} rounds, {unreadable} unreadable; {len(verdicts)} of {len(work)} verdicts"
+            f"{len(judgments)} of {rounds} rounds, {unreadable} unreadable; "
+            f"{len(verdicts)} of {len(wanted)} verdicts"
         )
         self._end("judge", gathered, len(work), summary)
         return judgments, verdicts
