@@ -22,7 +22,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "missing_subsets": ("{n} of {of} subsets are missing", "부분 대화 {of}개 중 {n}개가 없음"),
     "missing_replies": ("{n} of {of} replies are missing", "응답 {of}개 중 {n}개가 없음"),
-    "missing_rounds": ("{n} of {of} rounds failed", "판정 라운드 {of}개 중 {n}개가 실패함"),
+    "missing_rounds": ("{n} of {of} rounds are missing", "판정 라운드 {of}개 중 {n}개가 없음"),
     "unreadable_rounds": ("{n} of {of} rounds were unreadable", "판정 라운드 {of}개 중 {n}개를 읽을 수 없음"),
     "missing_verdicts": ("{n} of {of} matches have no verdict", "경기 {of}개 중 {n}개에 판결이 없음"),
     "invalid_verdicts": ("{n} of {of} matches are invalid", "경기 {of}개 중 {n}개가 무효"),

@@ -95,7 +95,7 @@ def test_what_is_missing_comes_first_and_is_no_tie(tmp_path: Path) -> None:
     )
     md, html, console = written(run.write(tmp_path))
     banner = (
-        "Incomplete: 1 of 32 replies are missing; 7 of 48 rounds were unreadable; 3 of 48 rounds failed; "
+        "Incomplete: 1 of 32 replies are missing; 7 of 48 rounds were unreadable; 3 of 48 rounds are missing; "
         "2 of 16 matches are invalid; 1 of 16 matches have no verdict."
     )
     assert md.startswith(f"> **{banner}**")
