@@ -3,9 +3,9 @@
     python bench/coverage.py [--draws 2000] [--exact]
 
 Each draw is a tournament of four endpoints: dialogues with effects of their own (sd .5 an endpoint, shared by
-their subsets), subsets with effects of their own (sd .5), every pair judged three times a subset with Davidson
-ties, the majority taken. The truth is the rating that the same design gives without sampling error. Beside the product's
-ways stand the wrong ones that people use: votes as battles, battles as independent, the inverse Hessian.
+their subsets), subsets with effects of their own (sd .5), every pair judged three times a subset with Davidson's
+ties, the majority taken. The truth is the rating that the same design gives without sampling error. Beside the
+product's ways stand the wrong ones that people use: votes as battles, battles as independent, the inverse Hessian.
 """
 
 from __future__ import annotations
