@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 from arena.criteria import OVERALL, Criterion, render
 from arena.earlier import NOTHING, Earlier, round_item
 from arena.matches import Match, Order, slots
-from arena.reading import CUT_OFF, LetterReading, read_choice, read_marker, read_object
+from arena.reading import CUT_OFF, LetterReading, own_text, read_choice, read_marker, read_object
 from arena.votes import judgment_from, majority, verdict
 from gateway import prompts
 from gateway.adapters.base import Answer, Message, Prompt, Schema
@@ -195,12 +195,19 @@ async def _ask(ask: Ask, judge: str, prompt: Prompt, repeat: int, item: str) -> 
 def _read(bench: Bench, raw: str, finish: str, prompt: Prompt) -> tuple[LetterReading, str | None]:
     quoted = [prompt.fields[name] for name in ("history", "response_a", "response_b")]
     if bench.how.form == "marker":
-        return read_marker(raw, finish=finish, quoted=quoted), None
+        return read_marker(raw, finish=finish, quoted=quoted), _overall_words(raw)
     found = read_object(raw, finish=finish, keys=("verdict",), quoted=quoted)
     if found.value is None:
         return LetterReading(None, CUT_OFF if finish == "length" else found.reason), None
     overall = found.value.get("overall")
     return read_choice(found.value.get("verdict")), overall if isinstance(overall, str) else None
+
+
+def _overall_words(raw: str) -> str | None:
+    """The judge's own last paragraph before its decision."""
+    before = own_text(raw).rpartition("###")[0]
+    paragraphs = [part.strip() for part in re.split(r"\n\s*\n", before.strip(" \n*_")) if part.strip()]
+    return paragraphs[-1] if paragraphs else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +235,7 @@ async def judge_match(ask: Ask, bench: Bench, match: Match, criterion: str, earl
     judgments: list[Judgment] = []
     failures: list[tuple[str, CallFailed]] = []
     for batch in [[one] for one in rounds] if how.rounds_mode == "decisive" else [rounds]:
-        if _decided(judgments, how.asked):
+        if is_decided(judgments, how.asked):
             break
         known, new = _sorted_out(batch, match, criterion, earlier)
         judgments.extend(known)
@@ -266,12 +273,12 @@ def judged_earlier(how: Judging, match: Match, criterion: str, earlier: Earlier)
     """A match as far as ``earlier`` knows it, and whether that is all of it: only then it has a verdict."""
     rounds = [(number, judge) for number in range(1, how.rounds + 1) for judge in how.judges]
     known, new = _sorted_out(rounds, match, criterion, earlier)
-    whole = not new or (how.rounds_mode == "decisive" and _decided(known, how.asked))
+    whole = not new or (how.rounds_mode == "decisive" and is_decided(known, how.asked))
     decided = verdict(known, match.endpoints, how.asked) if known and whole else None
     return Judged(match, criterion, tuple(known), (), decided), whole
 
 
-def _decided(judgments: Sequence[Judgment], asked: int) -> bool:
+def is_decided(judgments: Sequence[Judgment], asked: int) -> bool:
     """Whether an outcome already has more than half of the rounds asked."""
     votes: list[tuple[Outcome, str | None]] = [(one.outcome, one.winner) for one in judgments]
     return bool(votes) and majority(votes, asked)[2] != "split"
