@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from arena.scoring.sheets import Form, score_all
+from arena.judge import Ask
+from arena.scoring.sheets import Form, Sheets, score_all
 from frontdesk.pipeline import MOST_AT_ONCE, Pipeline, Stopping
 from frontdesk.score_files import Scored, publish
 from frontdesk.score_plan import Material, Plan
+from gateway.batches.runner import BatchRunner
 from runstore.problems import Problem
 
 
-async def perform(pipeline: Pipeline, plan: Plan, material: Material) -> list[str]:
+async def perform(
+    pipeline: Pipeline, plan: Plan, material: Material, *, batch_poll_s: float | None = None
+) -> list[str]:
     """Score everything and write every file; returns what is incomplete (empty where nothing is).
+
+    ``batch_poll_s``: ask through the providers' batch interfaces, with at most so many seconds between looks.
 
     Raises Stopping where the run was stopped; what was finished is written.
     """
@@ -24,16 +30,23 @@ async def perform(pipeline: Pipeline, plan: Plan, material: Material) -> list[st
     settings = {judge: gateway.endpoints[judge].adapter.settings for judge in plan.judges}
     asked = len(material.subjects) * len(plan.judges) * plan.repeats
     pipeline.progress.start("score", asked)
-    found = await score_all(
-        gateway.ask,
-        form,
-        material.subjects,
-        plan.judges,
-        repeats=plan.repeats,
-        reask=plan.reask,
-        at_once=min(MOST_AT_ONCE, sum(one.concurrency for one in settings.values())),
-        finished=pipeline.progress.advance,
-    )
+
+    async def sheets(ask: Ask) -> Sheets:
+        return await score_all(
+            ask,
+            form,
+            material.subjects,
+            plan.judges,
+            repeats=plan.repeats,
+            reask=plan.reask,
+            at_once=min(MOST_AT_ONCE, sum(one.concurrency for one in settings.values())),
+            finished=pipeline.progress.advance if batch_poll_s is None else lambda: None,
+        )
+
+    if batch_poll_s is None:
+        found = await sheets(gateway.ask)
+    else:
+        found = await BatchRunner(gateway, plan.judges, poll_s=batch_poll_s).whole(sheets)
     folder.replace_failures("score", found.failures)
     kinds = {judge: one.kind for judge, one in settings.items()}
     gaps = publish(folder.path, Scored(plan, material, found.sheets, found.failures, kinds), config.run.language)

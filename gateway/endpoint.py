@@ -125,9 +125,9 @@ class Endpoint:
         self._tokens.settle(reserved, usage.input + outputs)
         self._guess.learn(counted, usage.input, outputs)
 
-    def cost(self, usage: Tokens) -> float | None:
-        """USD, or None where the price is not known."""
-        return None if self._price is None else cost(self._price, usage)
+    def cost(self, usage: Tokens, *, batch: bool = False) -> float | None:
+        """USD, or None where the price is not known. ``batch``: at the price of a batch interface."""
+        return None if self._price is None else cost(self._price, usage, batch=batch)
 
 
 def _addresses(adapter: Adapter) -> list[str]:

@@ -1,4 +1,4 @@
-"""HTTP/1.1 POST over kept-alive connections: bytes in, bytes out, on asyncio and httptools.
+"""HTTP/1.1 over kept-alive connections: bytes in, bytes out, on asyncio and httptools.
 
 One round trip costs about a third of aiohttp's, which is what lets the whole engine around it stay as fast as a
 bare client (see docs/decisions/002-wire.md). There is nothing here but what a model call needs: no redirects,
@@ -54,14 +54,14 @@ class Target:
 
     __slots__ = ("head", "origin")
 
-    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], method: str = "POST") -> None:
         parts = urlsplit(url)
         self.origin = _origin(parts)
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         scheme, name, port = self.origin
         host = f"[{name}]" if ":" in name else name
         lines = [
-            f"POST {quote(_clean(path), safe=_KEPT)} HTTP/1.1",
+            f"{method} {quote(_clean(path), safe=_KEPT)} HTTP/1.1",
             f"Host: {host}" + ("" if port == _PORTS[scheme] else f":{port}"),
             *(f"{_clean(name)}: {_clean(value)}" for name, value in headers.items()),
             "Content-Length: ",
@@ -94,8 +94,11 @@ class Pool:
         self._addresses: dict[tuple[str, int], asyncio.Future[list[tuple[int, str]]]] = {}
         self._tls: ssl.SSLContext | None = None
 
-    async def post(self, target: Target, body: bytes) -> WireReply:
-        """One request, one response. Raises Fault ``connection`` or ``malformed``."""
+    async def post(self, target: Target, body: bytes, largest: int = LARGEST_BODY) -> WireReply:
+        """One request (of the target's method), one response. Raises Fault ``connection`` or ``malformed``.
+
+        ``largest``: bytes that the response's body may have.
+        """
         idle = self._idle[target.origin]
         connection = None
         while idle and (connection is None or connection.is_closing):
@@ -103,7 +106,7 @@ class Pool:
         if connection is None or connection.is_closing:
             connection = await self._connect(target.origin)
         try:
-            return await connection.exchange(b"%b%d\r\n\r\n%b" % (target.head, len(body), body))
+            return await connection.exchange(b"%b%d\r\n\r\n%b" % (target.head, len(body), body), largest)
         except asyncio.CancelledError:
             connection.abort()
             raise
@@ -177,6 +180,7 @@ class _Connection(asyncio.Protocol):
         "_has_head",
         "_headers",
         "_idle",
+        "_largest",
         "_parser",
         "_size",
         "_transport",
@@ -185,6 +189,7 @@ class _Connection(asyncio.Protocol):
     def __init__(self, idle: list[_Connection], everybody: set[_Connection]) -> None:
         self._idle, self._everybody = idle, everybody
         self._done: asyncio.Future[WireReply] | None = None
+        self._largest = LARGEST_BODY
         self._begin()
 
     def _begin(self) -> None:
@@ -193,7 +198,8 @@ class _Connection(asyncio.Protocol):
         self._body: list[bytes] = []
         self._size, self._has_head = 0, False
 
-    def exchange(self, request: bytes) -> asyncio.Future[WireReply]:
+    def exchange(self, request: bytes, largest: int = LARGEST_BODY) -> asyncio.Future[WireReply]:
+        self._largest = largest
         self._done = asyncio.get_running_loop().create_future()
         self._transport.write(request)
         return self._done
@@ -258,8 +264,8 @@ class _Connection(asyncio.Protocol):
 
     def on_body(self, chunk: bytes) -> None:
         self._size += len(chunk)
-        if self._size > LARGEST_BODY:
-            self._fail("malformed", f"the response is larger than {LARGEST_BODY >> 20} MiB")
+        if self._size > self._largest:
+            self._fail("malformed", f"the response is larger than {self._largest >> 20} MiB")
         elif self._done is not None:
             self._body.append(chunk)
 

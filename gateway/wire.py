@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from gateway.adapters.base import WireReply
 from gateway.errors import TRANSIENT, Fault
-from gateway.http1 import Pool, Target
+from gateway.http1 import LARGEST_BODY, Pool, Target
 from gateway.secrets import Redactor
 
 EJECT_AFTER = 3
@@ -33,14 +33,15 @@ class Lane:
         self._out_until = 0.0
         self._targets: dict[str, Target] = {}
 
-    def target(self, path: str, headers: Mapping[str, str] | None = None) -> Target:
+    def target(self, path: str, headers: Mapping[str, str] | None = None, method: str = "POST") -> Target:
         """The request's head for a path; kept where it will be needed again."""
-        target = self._targets.get(path) if headers is None else None
+        is_kept = headers is None and method == "POST"
+        target = self._targets.get(path) if is_kept else None
         if target is None:
             address = path if path.startswith(("http://", "https://")) else self.base_url + path
             _check_allowed(urlsplit(address).hostname or "")
-            target = Target(address, {**self.headers, **(headers or {})})
-            if headers is None and len(self._targets) < 64:
+            target = Target(address, {**self.headers, **(headers or {})}, method)
+            if is_kept and len(self._targets) < 64:
                 self._targets[path] = target
         return target
 
@@ -80,7 +81,13 @@ class Attempt:
         self.bodies: list[bytes] = []
 
     async def post(self, path: str, body: bytes, headers: Mapping[str, str] | None = None) -> WireReply:
-        reply = await self._pool.post(self.lane.target(path, headers), body)
+        return self._read(await self._pool.post(self.lane.target(path, headers), body))
+
+    async def get(self, path: str, *, largest: int = LARGEST_BODY) -> WireReply:
+        """GET a path, or a full address; ``largest``: bytes that the body may have."""
+        return self._read(await self._pool.post(self.lane.target(path, method="GET"), b"", largest))
+
+    def _read(self, reply: WireReply) -> WireReply:
         encoding = reply.headers.get("content-encoding")
         if encoding is not None and encoding != "identity":
             reply = reply._replace(body=_decompressed(reply.body, encoding))

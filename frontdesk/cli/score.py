@@ -31,6 +31,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reask", type=int, default=2, metavar="N", help="further requests for missing values (2)"
     )
+    parser.add_argument(
+        "--batch",
+        action="store_true",
+        help="ask through the providers' batch interfaces: half the price, results within a day",
+    )
+    parser.add_argument(
+        "--poll-s", type=float, default=30.0, metavar="S", help="longest wait between looks at a batch job (30)"
+    )
     tables = parser.add_argument_group("tables")
     tables.add_argument(
         "--by", action="append", default=[], metavar="COLUMN", help="summary per value of a column; repeatable"
@@ -62,11 +70,13 @@ def run(args: argparse.Namespace) -> int:
 
     config = stages.load_config(args)
     _check_judges(args.judge, list(config.endpoints))
+    _check_batch(args, config)
     plan = _plan(args, config.run.seed)
     material = _material(args, plan, config)
 
     async def work(session: stages.Session) -> int:
-        gaps = await scoring.perform(session.pipeline, plan, material)
+        poll_s = args.poll_s if args.batch else None
+        gaps = await scoring.perform(session.pipeline, plan, material, batch_poll_s=poll_s)
         _say(session.folder.path, gaps, as_json=args.json)
         return 1 if gaps else 0
 
@@ -114,6 +124,16 @@ def _check_judges(judges: list[str], known: list[str]) -> None:
             raise Problem(f"--judge: found {name!r}, expected one of {', '.join(known) or 'none'} (endpoints)")
     if twice := [name for name in judges if judges.count(name) > 1]:
         raise Problem(f"--judge: found {twice[0]!r} twice, expected each judge once")
+
+
+def _check_batch(args: argparse.Namespace, config: Config) -> None:
+    if not 0 < args.poll_s < 86_400:
+        raise Problem(f"--poll-s: found {args.poll_s:g}, expected more than 0 and less than a day")
+    if args.batch:
+        from gateway.batches.catalog import service_of
+
+        for name in args.judge:
+            service_of(name, str(config.endpoints[name].get("kind")))
 
 
 def _two_groups(wish: str) -> tuple[str, tuple[str, str] | None]:

@@ -43,7 +43,9 @@ class GeminiAdapter(Vendor):
         super().__init__(settings, _PUBLIC, now)
         name = settings.model or ""
         model = name if "/" in name else f"models/{name}"
-        self._path = f"/v1beta/{quote(model)}:generateContent"
+        self.resource = f"/v1beta/{quote(model)}"
+        """The model's path, to which the methods of the interface are added."""
+        self._path = f"{self.resource}:generateContent"
         self._head = reading.dumps({"model": model})[:-1] + b',"body":'
         self._generation = self._static()
         self._plain = self._after(self._generation)

@@ -29,6 +29,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.support import fake_shapes, fake_text
+from tests.support.fake_batches import FakeBatches
 from tests.support.fake_faults import CHAOS, FAULTS, Reply
 from tests.support.fake_http import Connection
 from tests.support.fake_shapes import Asked
@@ -88,6 +89,7 @@ class FakeProvider:
 
     def reset(self) -> None:
         """Forget all that was counted and kept."""
+        self.batches = FakeBatches(self)
         self.stats = Stats()
         self.received: Counter[str] = Counter()
         self.delivered: Counter[str] = Counter()
@@ -142,6 +144,8 @@ class FakeProvider:
     ) -> tuple[Reply, float, Callable[[bool], None]]:
         if path.startswith("/__"):
             return self._about(path, data), 0.0, _ignore
+        if FakeBatches.is_batch(path):
+            return self.batches.respond(method, path, headers, data), self.config.latency_ms / 1000, _ignore
         if self.config.fixed and fake_shapes.shape_of(path) != "ureka":
             self.stats.calls += 1
             return self._fixed(path), self.config.latency_ms / 1000, self._counted
