@@ -136,10 +136,20 @@ def analyse(
     items: list[Comparison] = []
     if len(names) == 2:
         table = [
-            compare(own, row.metric, say(row.label, language), row.questions, row.pairing, names)
+            compare(
+                _asked(study, own, row.questions),
+                row.metric,
+                say(row.label, language),
+                row.questions,
+                row.pairing,
+                names,
+            )
             for row in study.table
         ]
-        items = [compare(own, q.id, say(q.text, language), (q.id,), "rater", names) for q in likert(study)]
+        items = [
+            compare(_asked(study, own, (q.id,)), q.id, say(q.text, language), (q.id,), "rater", names)
+            for q in likert(study)
+        ]
     return Analysis(
         conditions=tuple((key, condition.label or condition.name) for key, condition in study.conditions.items()),
         table=_corrected(table),
@@ -151,6 +161,13 @@ def analyse(
         seconds=tuple(_seconds(study, own)),
         answered=tuple(_answered(study, scored(ratings))),
     )
+
+
+def _asked(study: Study, rows: Sequence[Scored], questions: Sequence[str]) -> list[Scored]:
+    """Items of the groups whose form has one of these questions, whether they were answered or not."""
+    forms = {name for name, form in study.forms.items() if any(q.id in questions for q in form.questions)}
+    groups = {name for name, group in study.groups.items() if group.form in forms}
+    return [row for row in rows if row.group in groups]
 
 
 def likert(study: Study) -> list[Question]:
@@ -173,15 +190,17 @@ def describe(values: Sequence[float | None]) -> Cell:
 def compare(
     rows: Sequence[Scored], key: str, label: str, questions: Sequence[str], pairing: Pairing, names: Sequence[str]
 ) -> Comparison:
-    """The second condition against the first: Wilcoxon over pairs, effect sizes over ratings and pairs."""
-    asked = [row for row in rows if any(question in row.answers for question in questions)]
-    values = {name: [row.mean(questions) for row in asked if row.condition == name] for name in names}
-    first, second = paired_means(asked, questions, pairing, names)
+    """The second condition against the first: Wilcoxon over pairs, effect sizes over ratings and pairs.
+
+    ``rows`` are all items that were asked these questions.
+    """
+    values = {name: [row.mean(questions) for row in rows if row.condition == name] for name in names}
+    first, second = paired_means(rows, questions, pairing, names)
     numbers = [[value for value in values[name] if value is not None] for name in names]
     return Comparison(
         key=key,
         label=label,
-        group=", ".join(sorted({row.group for row in asked})),
+        group=", ".join(sorted({row.group for row in rows})),
         pairing=pairing,
         first=describe(values[names[0]]),
         second=describe(values[names[1]]),
@@ -248,7 +267,7 @@ def alpha_table(
 
 def _strata(study: Study, rows: Sequence[Scored]) -> Iterable[tuple[str, str, str, Cell]]:
     for metric in study.table:
-        asked = [row for row in rows if any(question in row.answers for question in metric.questions)]
+        asked = _asked(study, rows, metric.questions)
         for stratum in dict.fromkeys([*study.strata, *sorted({row.stratum for row in asked})]):
             for condition in study.conditions:
                 mine = [row for row in asked if (row.stratum, row.condition) == (stratum, condition)]

@@ -32,6 +32,7 @@ class StudyFolder:
         self.plan_csv = path / "plan.csv"
         self.ratings_db = path / "ratings.sqlite"
         self.persons_db = path / "persons.sqlite"
+        self.purged_json = path / "purged.json"
         self.ratings_csv = path / "ratings.csv"
 
     def plan(self, study_file: Path, seed: int | None) -> Planned:

@@ -75,7 +75,7 @@ class Question(Strict):
     minimum: float | None = None
     maximum: float | None = None
     max_length: Annotated[int, Field(ge=1, le=MAX_TEXT)] = 2000
-    required: bool = True
+    required: bool | None = None
     shown_if: ShownIf | None = None
 
     @model_validator(mode="after")
@@ -87,6 +87,11 @@ class Question(Strict):
         if (self.kind == "choice") != bool(self.options):
             raise ValueError(f"{self.id}: a choice has options, and nothing else has")
         return self
+
+    @property
+    def needed(self) -> bool:
+        """Whether an item is finished only with an answer: as ``required`` says, else all but free texts."""
+        return self.kind != "text" if self.required is None else self.required
 
     def label(self, point: int) -> Text | None:
         """The anchor of a Likert point, where it has one."""
@@ -201,7 +206,7 @@ def read_form(questions: Sequence[Question], data: Mapping[str, str]) -> Filled:
             wrong[question.id] = complaint
         elif value:
             values[question.id] = value
-        elif question.required and question.kind != "text":
+        elif question.needed:
             missing.append(question.id)
     return Filled(values, tuple(missing), wrong)
 

@@ -199,6 +199,10 @@ def _purge(args: argparse.Namespace) -> int:
     from frontdesk.web.desk import forget_persons, purge
 
     folder = StudyFolder(args.folder)
-    gone = forget_persons(folder) if args.persons else purge(folder, early=args.early)
+    if args.persons:
+        forget_persons(folder)
+        print("names, links and codes are deleted; the ratings are anonymous")
+        return 0
+    gone = purge(folder, early=args.early)
     print(f"deleted: {', '.join(gone) if gone else 'nothing, there was nothing'}")
     return 0

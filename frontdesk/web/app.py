@@ -6,6 +6,7 @@ Pages know an item by its position only. Which document and condition it is, is 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
@@ -54,7 +55,10 @@ class Site:
 
     async def form(self, request: web.Request) -> dict[str, str]:
         """The fields of a form that is ours. Raises Refused."""
-        data = fields(await request.post())
+        try:
+            data = fields(await request.post())
+        except (ValueError, LookupError) as error:  # not the encoding that it says, or no such encoding
+            raise Refused(400, "unreadable") from error
         check_form_token(self.secret, request.match_info["token"], data.pop("csrf", None))
         return data
 
@@ -150,9 +154,8 @@ class Pages:
         rater, data = await self.site.rater(request), await self.site.form(request)
         if data.get("language") in self.site.study.languages:
             await self.site.ask(self.site.store.set_language, rater.rater, data["language"])
-        back = data.get("back", "")
-        prefix = f"/r/{request.match_info['token']}/"
-        return self.site.onward(request, back.removeprefix(prefix) if back.startswith(prefix) else "")
+        back = re.fullmatch(r"/r/[\w-]+/([a-z]+(?:/\d{1,4})?)", data.get("back", ""))
+        return self.site.onward(request, back[1] if back else "")
 
     async def consent(self, request: web.Request) -> web.Response:
         rater = await self.site.rater(request)

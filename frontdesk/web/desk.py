@@ -108,6 +108,15 @@ def withdraw(folder: StudyFolder, code: str) -> str:
     return rater
 
 
+_DATA = (
+    "persons.sqlite*",
+    "ratings.sqlite*",
+    "links.csv",
+    "ratings.csv",
+    "survey.csv",
+    "import-report.json",
+    "forms",
+)
 _ANALYSIS = ("analysis.*", "free_text*.csv", "judgments.jsonl", "verdicts.jsonl", "sheets.jsonl", "leaderboard.*")
 
 
@@ -175,13 +184,19 @@ def purge(folder: StudyFolder, *, now: datetime | None = None, early: bool = Fal
             f"the data are kept until {ends.date()} ({folder.study().retention_years:g} years after the last "
             "answer); to delete them now, say --early"
         )
-    return _delete(folder.path, ["persons.sqlite*", "ratings.sqlite*", "links.csv", "ratings.csv", "survey.csv",
-                                 "import-report.json", "forms", *_ANALYSIS[1:-1]])  # fmt: skip
+    gone = _delete(folder.path, (*_DATA, *_ANALYSIS[1:-1]))
+    write_json(folder.purged_json, {"purged": today.date().isoformat(), "files": gone})
+    return gone
 
 
-def forget_persons(folder: StudyFolder) -> list[str]:
-    """Delete persons, links and codes only: what remains is anonymous, and nobody can withdraw or go on."""
-    return _delete(folder.path, ["persons.sqlite*", "links.csv"])
+def forget_persons(folder: StudyFolder) -> None:
+    """Delete names, links and codes only: what remains is anonymous, and nobody can withdraw or go on."""
+    store = Store(folder)
+    try:
+        store.forget_persons()
+    finally:
+        store.close()
+    _delete(folder.path, ("links.csv", "forms"))
 
 
 def _delete(folder: Path, patterns: Iterable[str]) -> list[str]:

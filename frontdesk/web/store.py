@@ -83,6 +83,8 @@ class Store:
 
     def __init__(self, folder: StudyFolder, *, now: Callable[[], float] = time.time) -> None:
         self.folder, self._now = folder, now
+        if folder.purged_json.exists():
+            raise Problem(f"{folder.path}: the data of this study were purged; see {folder.purged_json.name}")
         rows = folder.rows()
         self._ratings = _connect(folder.ratings_db, _RATINGS)
         self._persons = _connect(folder.persons_db, _PERSONS)
@@ -108,6 +110,8 @@ class Store:
 
     def _invite(self) -> None:
         """A link and a withdrawal code for every rater who has none and has not left."""
+        if self._ratings.execute("SELECT 1 FROM meta WHERE key = 'anonymous'").fetchone():
+            return
         known = {row[0] for row in self._persons.execute("SELECT rater FROM persons")}
         waiting = [row[0] for row in self._ratings.execute("SELECT rater FROM raters WHERE left_at IS NULL")]
         with _transaction(self._persons) as db:
@@ -346,6 +350,15 @@ class Store:
             db.execute("VACUUM")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return rater
+
+    def forget_persons(self) -> None:
+        """Delete names, links and codes for good: what remains is anonymous, and nobody can go on or withdraw."""
+        with _transaction(self._ratings) as db:
+            db.execute("INSERT OR IGNORE INTO meta VALUES('anonymous', ?)", (self._stamp()[:10],))
+        with _transaction(self._persons) as db:
+            db.execute("DELETE FROM persons")
+        self._persons.execute("VACUUM")
+        self._persons.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def ratings(self) -> list[Rating]:
         """Answers of finished items, in the order of rater, position and question."""

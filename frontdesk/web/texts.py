@@ -85,6 +85,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "이 요청은 이 페이지에서 온 것이 아니어서 받지 않았습니다. 페이지를 다시 열어 주세요.",
         "This request did not come from our own page and was refused. Please open the page again.",
     ),
+    "unreadable": ("보낸 내용을 읽을 수 없습니다.", "What was sent cannot be read."),
     "not_found": ("없는 페이지입니다.", "There is no such page."),
     "too_large": ("보낸 내용이 너무 깁니다.", "What was sent is too long."),
     "signature": ("이름 / 서명", "Name / signature"),

@@ -132,7 +132,7 @@ def _view(
         not_applicable=say(question.not_applicable, language) or "",
         unit=say(question.unit, language),
         max_length=question.max_length,
-        optional=not question.required and question.kind != "text",
+        optional=not question.needed and question.kind != "text",
         depends=depends,
         complaint=complaint,
     )

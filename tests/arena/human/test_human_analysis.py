@@ -254,6 +254,9 @@ def test_a_follow_up_question_is_asked_only_under_its_condition() -> None:
     assert read_form(questions, {"q1": "no", "n": "3"}).values == {"q1": "no"}
     assert read_form(questions, {"q1": "yes"}).missing == ("n",)
     assert read_form(questions, {"q1": "maybe"}).wrong == {"q1": "option"}
+    assert questions[2].needed is False
+    asked = questions[2].model_copy(update={"required": True})
+    assert read_form([asked], {}).missing == ("won",)
 
 
 def test_straight_lining_and_speed_are_signs_only_where_they_repeat() -> None:

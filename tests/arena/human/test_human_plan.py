@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import tomllib
 from collections import Counter, defaultdict
 from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from arena.human.balance import split_in_two, williams
 from arena.human.budget import budget
@@ -242,6 +244,15 @@ def test_a_mistake_in_the_study_file_is_named(tmp_path: Path) -> None:
     bad.write_text(text.replace('answer = "yes"', 'answer = "perhaps"'), encoding="utf-8")
     with pytest.raises(InputProblem, match="E7n"):
         load_study(bad)
+
+
+def test_a_study_in_yaml_is_the_same_study(tmp_path: Path) -> None:
+    file = tmp_path / "study.yaml"
+    file.write_text(yaml.safe_dump(tomllib.loads(SOURCE.read_text(encoding="utf-8"))), encoding="utf-8")
+    assert load_study(file) == load_study(SOURCE)
+    file.write_text("id: [", encoding="utf-8")
+    with pytest.raises(InputProblem, match="YAML"):
+        load_study(file)
 
 
 def test_documents_must_be_what_the_study_declares(tmp_path: Path) -> None:

@@ -226,7 +226,28 @@ def test_the_retention_date_is_kept_and_obeyed(tmp_path: Path) -> None:
         "certificate.json",
         "study.json",
         "documents.jsonl",
+        "purged.json",
     }
+    with pytest.raises(Problem, match="were purged"):
+        Store(folder)
+
+
+async def test_forgetting_persons_leaves_anonymous_ratings_and_no_way_back(tmp_path: Path) -> None:
+    folder = planned(tmp_path)
+    with running(folder) as (root, store):
+        async with aiohttp.ClientSession() as session:
+            await walk(session, links(store, root)["lay-03"])
+            code = store.code_of("lay-03")
+            assert main(["human", "purge", str(folder.path), "--persons"]) == 0
+            async with session.get(links(store, root).get("lay-03", f"{root}/r/x")) as answer:
+                assert answer.status == 403
+    assert "홍길동".encode() not in (folder.path / "persons.sqlite").read_bytes()
+    store = Store(folder)
+    assert store.links() == []
+    assert len({rating.document for rating in store.ratings()}) == 5
+    with pytest.raises(Problem, match="not known"):
+        store.withdraw(code)
+    store.close()
 
 
 def test_planning_again_over_collected_answers_is_refused(tmp_path: Path) -> None:

@@ -100,6 +100,13 @@ async def test_forms_of_others_and_large_forms_are_refused(tmp_path: Path) -> No
             async with session.post(f"{mine}/item/1", data={**form, "U3": "x" * 2001, "U1": "9"}) as answer:
                 assert answer.status == 422
             kept = store.answers("lay-01", "item", 1)
+            form_type = {"Content-Type": "application/x-www-form-urlencoded"}
+            for raw in (b"U3=%ff%fe%00%ed%a0%80", b"U1=&U1=3&U1=", b"U9=1;DROP+TABLE+answers"):
+                body = f"csrf={form['csrf']}&".encode() + raw
+                async with session.post(f"{mine}/save/1", data=body, headers=form_type) as answer:
+                    assert answer.status == 200, raw
+            async with session.post(f"{mine}/save/1", data=b"csrf=\xff\xfe", headers=form_type) as answer:
+                assert answer.status == 400
             assert "U3" not in kept
             assert "U1" not in kept
             assert kept["U4"] == "1"
