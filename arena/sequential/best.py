@@ -1,0 +1,164 @@
+"""Certify the best of several endpoints: the leader meets every challenger until one candidate is left.
+
+For each endpoint the hypothesis "it is the best" is bet against on all of its matches at once: if it holds, its
+expected score is at least 1/2 against anybody. The true best is the one whose hypothesis holds, so a wrong winner
+needs that one hypothesis refused: no correction for the number of endpoints. Wealth of 2 / error refuses; the 2
+covers ties for the best place: with k best, naming one needs k - 1 of k true hypotheses refused, and by Markov's
+inequality on their number that has probability k / (k - 1) * error / 2 at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.sequential.evidence import BETS, log_threshold, log_wealth, stakes
+from arena.sequential.field import Decision, Field, Meeting
+from arena.sequential.waves import Wave, next_waves, strengths, tallied
+from runstore.ids import shuffled
+
+Floats = NDArray[np.float64]
+_WARM = 4
+
+
+@dataclass(frozen=True)
+class Best:
+    """A tournament for the best place. ``at`` is the next dialogue, ``used`` the matches asked so far.
+
+    ``scores`` (M, M) are summed scores of row against column, ``wealth`` (M, B) log wealth by bet against "it is
+    the best", ``largest`` (M,) the largest mixed log wealth so far, ``out_after`` (M,) the matches asked when an
+    endpoint was ruled out (-1: it is a candidate).
+    """
+
+    field: Field
+    error: float
+    batch: int
+    at: int
+    used: int
+    scores: Floats
+    wealth: Floats
+    largest: Floats
+    out_after: NDArray[np.int64]
+
+    @classmethod
+    def start(cls, field: Field, error: float = 0.05, batch: int = 16) -> Best:
+        size = field.size
+        return cls(
+            field,
+            error,
+            batch,
+            0,
+            0,
+            np.zeros((size, size)),
+            np.zeros((size, len(BETS))),
+            np.zeros(size),
+            np.full(size, -1),
+        )
+
+    @cached_property
+    def strengths(self) -> Floats:
+        return strengths(self.scores)
+
+    @cached_property
+    def candidates(self) -> list[int]:
+        """Endpoints not ruled out, the strongest so far first (equal ones by name)."""
+        alive = np.flatnonzero(self.out_after < 0)
+        return sorted(alive.tolist(), key=lambda one: (-self.strengths[one], self.field.names[one]))
+
+    def next_matches(self) -> list[Meeting]:
+        return [one for _, wave in self._waves for one in wave]
+
+    @cached_property
+    def _waves(self) -> list[Wave]:
+        if len(self.candidates) < 2:
+            return []
+        return next_waves(self.field, self.at, self.batch, self.pairs)
+
+    def pairs(self, dialogue: str) -> list[tuple[int, int]]:
+        """Who meets on a dialogue: a drawn matching at first, then the leader against every other candidate."""
+        if self.used < _WARM * self.field.size and self.field.size > 2:
+            named = [(self.field.names[one], one) for one in range(self.field.size)]
+            drawn = shuffled(named, self.field.seed, "matching", dialogue)
+            return list(zip(drawn[::2], drawn[1::2], strict=False))
+        leader = self.candidates[0]
+        return [(leader, other) for other in self.candidates[1:]]
+
+    def absorb(self, scores: Sequence[float | None]) -> Best:
+        against = self._against()
+        wealth, largest, out_after = self.wealth.copy(), self.largest.copy(), self.out_after.copy()
+        used, place = self.used, 0
+        for _, wave in self._waves:
+            used += len(wave)
+            wealth += stakes(_gains(wave, scores[place : place + len(wave)], against))
+            place += len(wave)
+            largest = np.maximum(largest, log_wealth(wealth))
+            out_after[(out_after < 0) & (largest >= log_threshold(self.error))] = used
+            if (out_after < 0).sum() <= 1:
+                break
+        return replace(
+            self,
+            at=self._waves[-1][0] + 1,
+            used=self.used + len(scores),
+            scores=tallied(self.scores, self._waves, scores),
+            wealth=wealth,
+            largest=largest,
+            out_after=out_after,
+        )
+
+    def _against(self) -> NDArray[np.bool_]:
+        """(M, M) whether the row is bet against when it meets the column: those stronger so far, settled before.
+
+        The leader is bet against when it meets the runner-up, so that a wrong leader can be found out.
+        """
+        if not self.used:
+            return np.ones((self.field.size, self.field.size), bool)
+        chosen = self.strengths[:, None] < self.strengths[None, :]
+        chosen[self.candidates[0], self.candidates[1]] = True
+        return chosen
+
+    def decide(self) -> Decision | None:
+        left = np.flatnonzero(self.out_after < 0)
+        if len(left) > 1:
+            return None
+        if not len(left):
+            return Decision("Every endpoint was ruled out as the best: they beat each other in a circle.", {})
+        winner = self.field.names[int(left[0])]
+        return Decision(f"{winner} is the best of {self.field.size}.", {"winner": winner})
+
+    def found(self) -> dict[str, Any]:
+        names = self.field.names
+        return {
+            "candidates": [names[one] for one in self.candidates],
+            "endpoints": [
+                {
+                    "name": name,
+                    "is_candidate": bool(self.out_after[one] < 0),
+                    "ruled_out_after": int(self.out_after[one]) if self.out_after[one] >= 0 else None,
+                    "evidence_against": float(np.exp(min(self.largest[one], 700.0))),
+                }
+                for one, name in enumerate(names)
+            ],
+            "evidence_needed": float(np.exp(log_threshold(self.error))),
+        }
+
+
+def _gains(wave: Sequence[Meeting], found: Sequence[float | None], against: NDArray[np.bool_]) -> Floats:
+    """(M,) how far each endpoint's mean score on a dialogue was below 1/2, over the matches bet on.
+
+    The divisor is what was asked, known beforehand; a match without a verdict moves nothing.
+    """
+    total, asked = np.zeros(len(against)), np.zeros(len(against))
+    for (_, i, j), score in zip(wave, found, strict=True):
+        gain = 0.0 if score is None else 0.5 - score
+        if against[i, j]:
+            total[i] += gain
+            asked[i] += 1
+        if against[j, i]:
+            total[j] -= gain
+            asked[j] += 1
+    return total / np.maximum(asked, 1)

@@ -1,0 +1,121 @@
+"""Tests and intervals that stay valid however often they are looked at.
+
+A bettor starts with a wealth of 1 and stakes on one side before each unit is seen. Where the null hypothesis
+holds the game is at best fair, so the wealth ever reaches ``1 / error`` with probability ``error`` at most (Ville
+1939). Stakes are a fixed share ``bet`` of what may be lost, mixed over a grid of shares, so no tuning looks ahead
+(Shafer 2021; Waudby-Smith & Ramdas 2024, section 4; Ramdas, Gruenwald, Vovk & Shafer 2023).
+
+The unit is whatever is independent of what came before: a whole dialogue, where several subsets were cut from one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+
+Floats = NDArray[np.float64]
+
+BETS: Floats = np.geomspace(0.05, 0.95, 9)
+"""Shares of what can be lost in one unit: (B,). The smallest suits win rates near .51, the largest near 1."""
+_STEP = 0.005
+
+
+def stakes(gains: Floats) -> Floats:
+    """(..., B) log factors by which each bet's wealth grows.
+
+    ``gains`` lie in [-1/2, 1/2]: how far a unit's mean score is above 1/2, for the side that is bet on.
+    """
+    return np.log1p(2 * BETS * gains[..., None])
+
+
+def log_wealth(by_bet: Floats) -> Floats:
+    """(...) log wealth of the mixture, from the (..., B) summed log factors of each bet."""
+    return logsumexp(by_bet, axis=-1) - np.log(len(BETS))
+
+
+def log_threshold(error: float, directions: int = 2) -> float:
+    """The log wealth that certifies, where ``directions`` hypotheses share the error."""
+    if not 0 < error < 1:
+        raise ValueError(f"error: found {error}, expected a probability between 0 and 1")
+    return float(np.log(directions / error))
+
+
+def log_wealth_path(units: ArrayLike) -> Floats:
+    """(..., n) log wealth after each unit of a bet that the mean score is above 1/2. Units lie in [0, 1]."""
+    scores = _checked(units)
+    return log_wealth(np.cumsum(stakes(scores - 0.5), axis=-2))
+
+
+def cluster_means(scores: Sequence[float], clusters: Sequence[str]) -> Floats:
+    """(clusters,) mean score of each cluster, in the order in which they first appear.
+
+    Valid as units where the number of scores in a cluster does not depend on what they are.
+    """
+    place: dict[str, int] = {}
+    index = [place.setdefault(cluster, len(place)) for cluster in clusters]
+    total = np.bincount(index, _checked(scores), len(place))
+    return total / np.bincount(index, minlength=len(place))
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """``winner`` is 1 (the first), -1 (the second) or None; ``after`` units it was certain.
+
+    ``log_wealth`` is the largest reached for (first, second) within the ``units`` seen.
+    """
+
+    winner: int | None
+    after: int | None
+    units: int
+    log_wealth: tuple[float, float]
+    error: float
+
+
+def pair_test(units: ArrayLike, error: float) -> PairTest:
+    """Which of two is better, from the first's mean scores (n,) unit by unit, looked at after every one.
+
+    A wrong winner, or any where both are equal, has probability ``error`` at most.
+    """
+    scores = _checked(units)
+    paths = np.stack([log_wealth_path(scores), log_wealth_path(1 - scores)])
+    best = paths.max(axis=1, initial=0.0)
+    reached = paths >= log_threshold(error)
+    found = None, None
+    if reached.any():
+        after = int(reached.any(axis=0).argmax())
+        found = (1 if reached[0, after] else -1), after + 1
+    return PairTest(found[0], found[1], len(scores), (float(best[0]), float(best[1])), error)
+
+
+def confidence_sequence(units: ArrayLike, error: float) -> Floats:
+    """(n, 2) lower and upper limits of the mean of (n,) units in [0, 1], after each unit.
+
+    With probability 1 - ``error`` all n intervals hold the mean. Limits lie on a grid of .005, rounded outwards.
+    """
+    scores = _checked(units)
+    limits = np.empty((len(scores), 2))
+    limits[:, 0], limits[:, 1] = _lower_limits(scores, error), 1 - _lower_limits(1 - scores, error)
+    return limits
+
+
+def _lower_limits(scores: Floats, error: float) -> Floats:
+    lower = np.zeros(len(scores))
+    bar = log_threshold(error)
+    for mean in np.arange(_STEP, 1, _STEP):
+        path = log_wealth(np.cumsum(np.log1p(BETS * (scores[:, None] / mean - 1)), axis=0))
+        refused = np.maximum.accumulate(path) >= bar
+        if not refused.any():
+            break
+        lower[refused] = mean
+    return lower
+
+
+def _checked(units: ArrayLike) -> Floats:
+    scores = np.asarray(units, float)
+    if scores.size and not bool(((scores >= 0) & (scores <= 1)).all()):
+        raise ValueError("scores: expected numbers between 0 and 1")
+    return scores

@@ -1,0 +1,124 @@
+"""Goals by name: what a run wants to know, the policy that finds it out, and the account of how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from arena.sequential.best import Best
+from arena.sequential.evidence import confidence_sequence
+from arena.sequential.field import Field, Meeting, Policy
+from arena.sequential.place import Place
+from arena.sequential.ranking import Ranking
+from runstore.problems import Problem
+
+GoalName = Literal["best", "place", "ranking", "decide"]
+GOALS: tuple[GoalName, ...] = ("best", "place", "ranking", "decide")
+Stopped = Literal["reached", "matches ran out"]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """``error``: how probable a wrong decision may be. ``batch``: matches asked before the next are chosen.
+
+    ``newcomer`` and ``width_elo`` (half-width of its interval, rating points) belong to ``place``.
+    """
+
+    name: GoalName
+    error: float = 0.05
+    batch: int = 16
+    newcomer: str | None = None
+    width_elo: float = 35.0
+
+
+def check(goal: Goal, names: Sequence[str]) -> None:
+    """Raises Problem where the goal does not fit the endpoints."""
+    if len(names) < 2:
+        raise Problem(f"goal {goal.name!r} needs two endpoints or more, found {len(names)}")
+    if goal.name == "decide" and len(names) != 2:
+        raise Problem(f"goal 'decide' is for two endpoints, found {len(names)}: use 'best' or 'ranking'")
+    if goal.name == "place" and goal.newcomer is None:
+        raise Problem("goal 'place' needs the newcomer's name")
+    if goal.name != "place" and goal.newcomer is not None:
+        raise Problem(f"goal {goal.name!r} has no newcomer, found {goal.newcomer!r}: that is for 'place'")
+    if goal.newcomer is not None and goal.newcomer not in names:
+        raise Problem(f"newcomer: found {goal.newcomer!r}, expected one of {', '.join(names)}")
+
+
+def start(goal: Goal, field: Field) -> Policy:
+    """The tournament before its first match. Raises Problem where the goal does not fit the endpoints."""
+    check(goal, field.names)
+    if goal.name == "place":
+        return Place.start(
+            field, goal.newcomer or "", width_elo=goal.width_elo, error=goal.error, batch=goal.batch
+        )
+    if goal.name == "ranking":
+        return Ranking.start(field, goal.error, goal.batch)
+    return Best.start(field, goal.error, goal.batch)
+
+
+def next_matches(state: Policy) -> list[Meeting]:
+    """The next batch; empty where the goal is reached or nothing is left to ask."""
+    return [] if state.decide() is not None else state.next_matches()
+
+
+def play(state: Policy, ask: Callable[[Sequence[Meeting]], Sequence[float | None]], most: int = 1 << 62) -> Policy:
+    """Ask batch after batch until the goal is reached, nothing is left, or ``most`` matches have been asked."""
+    asked = 0
+    while asked < most and (batch := next_matches(state)):
+        state = state.absorb(ask(batch))
+        asked += len(batch)
+    return state
+
+
+def account(goal: Goal, state: Policy, asked: Sequence[Meeting], scores: Sequence[float | None]) -> dict[str, Any]:
+    """What was found out, from how many of how many matches, and why it ended: the content of ``goal.json``."""
+    decision = state.decide()
+    stopped: Stopped = "matches ran out" if decision is None else "reached"
+    valid = sum(score is not None for score in scores)
+    return {
+        "goal": goal.name,
+        "error": goal.error,
+        "decided": decision is not None and bool(decision.result),
+        "statement": decision.statement if decision is not None else _undecided(goal, state),
+        "result": decision.result if decision is not None else None,
+        "stopped": stopped,
+        "matches": {"used": len(asked), "valid": valid, "possible": state.field.possible},
+        "batch": goal.batch,
+        **state.found(),
+        **(_interval(goal, state.field, asked, scores) if goal.name == "decide" else {}),
+    }
+
+
+def _undecided(goal: Goal, state: Policy) -> str:
+    if isinstance(state, Best):
+        names = [state.field.names[one] for one in state.candidates]
+        return f"All matches were asked; still possible as the best: {', '.join(names)}."
+    if isinstance(state, Ranking):
+        return f"All matches were asked; {len(state.open_pairs)} pairs of endpoints are not told apart."
+    return f"All matches of {goal.newcomer} were asked; its interval is still wider than wanted."
+
+
+def _interval(
+    goal: Goal, field: Field, asked: Sequence[Meeting], scores: Sequence[float | None]
+) -> dict[str, Any]:
+    """A confidence sequence for the first endpoint's mean score, by dialogue, ties as halves."""
+    score_of = dict(zip(asked, scores, strict=True))
+    units: list[float] = []
+    for _, subsets in field.dialogues:
+        held = [score for s in subsets if (score := score_of.get(Meeting(s, 0, 1))) is not None]
+        if held:
+            units.append(sum(held) / len(held))
+    if not units:
+        return {"win_rate": {"of": field.names[0], "reason": "no match has a verdict"}}
+    lower, upper = confidence_sequence(units, goal.error)[-1]
+    return {
+        "win_rate": {
+            "of": field.names[0],
+            "value": sum(units) / len(units),
+            "lower": float(lower),
+            "upper": float(upper),
+            "dialogues": len(units),
+        }
+    }
