@@ -133,16 +133,17 @@ def read_dialogues(path: Path) -> list[Dialogue]:
     """Dialogues of anybody's: an id that is missing is derived from the content, the rest has plain defaults."""
     dialogues: list[Dialogue] = []
     for line, row in read_rows(path):
-        utterances = row.get("utterances") or row.get("turns")
-        if not isinstance(utterances, list):
-            raise InputProblem(path, "a list of utterances", found=utterances, line=line, field="utterances")
+        given: object = row.get("utterances") or row.get("turns")
+        if not isinstance(given, list):
+            raise InputProblem(path, "a list of utterances", found=given, line=line, field="utterances")
+        utterances = cast("list[object]", given)
         filled: dict[str, object] = {
             "persona": "unknown",
             "question": "unknown",
             "subject": "unknown",
             "end": "turns reached",
             "complete": True,
-            "turns": sum(_role(utterance) == "teacher" for utterance in cast("list[object]", utterances)),
+            "turns": sum(_role(utterance) == "teacher" for utterance in utterances),
             **{key: value for key, value in row.items() if key != "turns" or isinstance(value, int)},
             "utterances": utterances,
         }
