@@ -34,6 +34,7 @@ from gateway.http1 import Pool
 from gateway.retry import GiveUp, wait_before
 from gateway.rows import Call, answer_of, failed_line, failure_of, fault_row, ok_line, sent_line
 from gateway.secrets import Redactor
+from gateway.sharing import Flying
 from gateway.telemetry import Telemetry
 from gateway.wire import Attempt, Deadlines
 from runstore.ids import draw
@@ -68,7 +69,7 @@ class Gateway:
             for name, adapter in endpoints.items()
         }
         self.redactor = Redactor(secret for endpoint in self.endpoints.values() for secret in endpoint.secrets)
-        self._flying: dict[str, asyncio.Future[Answer | None] | None] = {}
+        self._flying = Flying()
         self._deadlines = Deadlines(self.clocks.ticks)
         self._pool = Pool()
         self._stop: Stopped | None = None
@@ -151,19 +152,16 @@ class Gateway:
                 return answer
             if key not in flying:
                 break
-            shared = flying[key]
-            if shared is None:
-                shared = flying[key] = asyncio.get_running_loop().create_future()
-            if (answer := await asyncio.shield(shared)) is not None:
+            if (answer := await flying.join(key)) is not None:
                 return answer
-        flying[key] = None
+        flying.start(key)
         began = self.clocks.ticks()
         try:
             answer = await self._call(target, Call(sent, key, repeat, stage, item, target.estimate(sent), began))
         except BaseException as error:
-            _hand_over(flying.pop(key), None, error)
+            flying.end(key, None, error)
             raise
-        _hand_over(flying.pop(key), answer)
+        flying.end(key, answer)
         return answer
 
     def _known(self, target: Endpoint, key: str) -> Answer | None:
@@ -196,7 +194,7 @@ class Gateway:
             raise
 
     async def _admit(self, target: Endpoint, call: Call) -> int:
-        """Wait in line until an attempt may start, and announce it; returns the tokens reserved for it."""
+        """Wait in line until an attempt may start; returns the tokens reserved for it."""
         since = self.clocks.ticks()
         await self._check_open(target, call)
         if not target.gate.take_now():
@@ -207,9 +205,6 @@ class Gateway:
             while self._is_capped and self._stop is None and not self.budget.fits():
                 await asyncio.shield(self.budget.change())
             await self._check_open(target, call)
-            if not call.is_announced:
-                self._put(call.key, "sent", sent_line(target.name_json, self.clocks.wall()))
-                call.is_announced = True
         except BaseException:
             target.gate.left()
             raise
@@ -226,12 +221,14 @@ class Gateway:
         """One attempt: the answer, written; or how many seconds to wait before another. Raises CallFailed."""
         self.budget.entered()
         target.spent.calls += 1
-        started = self.clocks.ticks()
-        lane = target.lane(started)
+        lane = target.lane(self.clocks.ticks())
         attempt = Attempt(self._pool, lane, self.redactor)
         lane.in_use += 1
         call.is_out = True
         try:
+            if not call.is_announced:
+                await self._announce(target, call)
+            started = self.clocks.ticks()
             found = await self._send(target, call, attempt)
         except BaseException:
             target.gate.left()
@@ -244,6 +241,18 @@ class Gateway:
         if isinstance(found, Fault):
             return await self._settle_fault(target, call, attempt, found, latency)
         return await self._finish(target, call, reserved, attempt, found, latency)
+
+    async def _announce(self, target: Endpoint, call: Call) -> None:
+        """Written before it is sent: whatever ends this process, the call is not forgotten."""
+        call.is_announced = True
+        journal = self.journal
+        if journal is None:
+            return
+        self._put(call.key, "sent", sent_line(target.name_json, self.clocks.wall()))
+        if journal.written() is not None:
+            await asyncio.sleep(0)  # this tick's lines are written before the next tick's callers go on
+            if journal.error is not None:
+                raise self._lost(journal.error)
 
     async def _send(self, target: Endpoint, call: Call, attempt: Attempt) -> Answer | Fault:
         """The adapter's work under the attempt's deadline."""
@@ -381,16 +390,3 @@ class Gateway:
 
 
 _FAILURES = {"forbidden": Forbidden, "endpoint_stopped": EndpointStopped}
-
-
-def _hand_over(
-    shared: asyncio.Future[Answer | None] | None, answer: Answer | None, error: BaseException | None = None
-) -> None:
-    """What came of a call, to those who wait for the same. Nothing came if its caller left: they ask anew."""
-    if shared is None or shared.done():
-        return
-    if isinstance(error, Exception):
-        shared.set_exception(error)
-        shared.exception()
-    else:
-        shared.set_result(answer)

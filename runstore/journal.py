@@ -179,6 +179,11 @@ class Journal:
         has been."""
         return self._tick
 
+    @property
+    def error(self) -> OSError | None:
+        """Why nothing can be written any more, if so."""
+        return self._broken
+
     def note(self, **fields: object) -> None:
         """A line that is not a call: a batch job that was submitted, a stage that ended."""
         self.put(NO_KEY, "note", b"," + orjson.dumps(fields)[1:-1])

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import orjson
 import pytest
 
 from gateway.adapters.base import Answer, Schema, Tokens
@@ -20,7 +21,7 @@ from gateway.errors import (
 )
 from gateway.retry import EndpointHealth
 from runstore import journal as journals
-from runstore.journal import Journal, read_rows
+from runstore.journal import Journal, read_rows, segments
 from tests.support.asking import chat
 from tests.support.virtual_time import VirtualTime
 
@@ -454,3 +455,20 @@ async def test_a_stopped_gateway_names_its_reason():
         gateway.stop(Stopped("another"))
         with pytest.raises(Stopped, match="enough"):
             await gateway.ask("t", chat("q"))
+
+
+async def test_a_call_is_on_record_before_its_first_byte_goes_out(tmp_path):
+    journal = Journal(tmp_path)
+    seen = []
+
+    class Watching(Slow):
+        async def send(self, sent, wire):
+            rows = [orjson.loads(line) for line in segments(tmp_path)[-1].read_bytes().splitlines()]
+            seen.append(sum(row["state"] == "sent" for row in rows))
+            return Answer("fine")
+
+    async with Gateway({"t": Watching()}, journal=journal) as gateway:
+        await asyncio.gather(*(gateway.ask("t", chat(f"q{number}")) for number in range(5)))
+        await gateway.ask("t", chat("one more"))
+    journal.close()
+    assert seen == [5] * 5 + [6]
