@@ -177,11 +177,12 @@ def purge(folder: StudyFolder, *, now: datetime | None = None, early: bool = Fal
 
     Returns the names deleted. Raises Problem before the retention period is over, unless ``early``.
     """
+    years = folder.study().retention_years
     ends = retention_ends(folder)
     today = now or datetime.now(UTC)
     if ends and today < ends and not early:
         raise Problem(
-            f"the data are kept until {ends.date()} ({folder.study().retention_years:g} years after the last "
+            f"the data are kept until {ends.date()} ({years:g} years after the last "
             "answer); to delete them now, say --early"
         )
     gone = _delete(folder.path, (*_DATA, *_ANALYSIS[1:-1]))

@@ -306,3 +306,6 @@ def test_the_commands_write_an_example_and_plan_it(tmp_path: Path, capsys: pytes
     assert "FAILS" not in out
     assert main(["human", "init", str(tmp_path)]) == 2
     assert main(["human", "withdraw", str(tmp_path / "plan"), "NONE-NONE"]) == 2
+    for step in ("purge", "serve", "analyze", "forms"):
+        assert main(["human", step, str(tmp_path / "elsewhere")]) == 2
+    assert not (tmp_path / "elsewhere").exists()
