@@ -124,6 +124,12 @@ class Config(Section):
 
 def load(path: Path) -> Config:
     """Read and check a configuration file. Raises InputProblem naming file, line and field."""
+    data, text = read_toml(path)
+    return parse(with_whole_paths(data, path.parent), path, text)
+
+
+def read_toml(path: Path) -> tuple[dict[str, Any], str]:
+    """A TOML file as data and as text. Raises InputProblem for what is not TOML in UTF-8."""
     try:
         text = path.read_bytes().removeprefix(b"\xef\xbb\xbf").decode("utf-8")
     except OSError as error:
@@ -131,17 +137,16 @@ def load(path: Path) -> Config:
     except UnicodeDecodeError as error:
         raise InputProblem(path, "UTF-8 text", found=f"byte {error.object[error.start]:#04x}") from error
     try:
-        data = tomllib.loads(text)
+        return tomllib.loads(text), text
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"line (\d+)", str(error))
         raise InputProblem(path, "TOML", found=str(error), line=int(line[1]) if line else None) from error
-    return parse(_with_whole_paths(data, path.parent), path, text)
 
 
 _PATH_KEYS = (("run", "prompts"), ("personas", "factors"), ("questions", "file"), ("judge", "criteria"))
 
 
-def _with_whole_paths(data: dict[str, Any], folder: Path) -> dict[str, Any]:
+def with_whole_paths(data: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Files that the configuration names, found from here or from its own folder, as whole paths.
 
     So that a run folder can be verified from anywhere.

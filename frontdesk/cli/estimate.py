@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,11 @@ def run(args: argparse.Namespace) -> int:
 
 def show(config: Config, *, as_json: bool = False) -> int:
     """Print the estimate; returns 0."""
-    rows = list(lines(config))
+    return show_lines(config, list(lines(config)), as_json=as_json)
+
+
+def show_lines(config: Config, rows: Sequence[Line], *, as_json: bool = False) -> int:
+    """Print an estimate of these calls; returns 0."""
     known = [row.usd for row in rows if row.usd is not None]
     total: dict[str, Any] = {
         "calls": sum(row.calls for row in rows),
@@ -91,15 +95,14 @@ def lines(config: Config) -> Iterator[Line]:
         yield _line(config, "simulate", config.simulate.student, n * (turns - 1), 600 + history, STUDENT_WORDS)
         yield _line(config, "simulate", config.simulate.teacher, n * turns, 250 + history, TEACHER_WORDS)
     subsets = config.cut.subsets
-    half = exchange * turns / 2
     if config.collect is not None:
         for name in config.collect.endpoints:
-            yield _line(config, "collect", name, subsets, 250 + half, TEACHER_WORDS)
+            yield line_of(config, "collect", name, subsets)
         if config.judge is not None:
-            yield from _judging(config, subsets, half)
+            yield from _judging(config, subsets)
 
 
-def _judging(config: Config, subsets: int, history: float) -> Iterator[Line]:
+def _judging(config: Config, subsets: int) -> Iterator[Line]:
     judge, collect = config.judge, config.collect
     if judge is None or collect is None:
         return
@@ -111,7 +114,16 @@ def _judging(config: Config, subsets: int, history: float) -> Iterator[Line]:
         criteria = len(judge.criteria) if isinstance(judge.criteria, tuple) else 4
     for name in judge.endpoints:
         calls = subsets * pairs * criteria * judge.rounds
-        yield _line(config, "judge", name, calls, 450 + history + 2 * TEACHER_WORDS * TOKENS_PER_WORD, JUDGE_WORDS)
+        yield line_of(config, "judge", name, calls)
+
+
+def line_of(config: Config, stage: str, endpoint: str, calls: int) -> Line:
+    """So many calls of one endpoint in ``collect`` or ``judge``."""
+    turns = config.simulate.turns if config.simulate is not None else 4
+    half = (STUDENT_WORDS + TEACHER_WORDS) * TOKENS_PER_WORD * turns / 2
+    if stage == "collect":
+        return _line(config, stage, endpoint, calls, 250 + half, TEACHER_WORDS)
+    return _line(config, stage, endpoint, calls, 450 + half + 2 * TEACHER_WORDS * TOKENS_PER_WORD, JUDGE_WORDS)
 
 
 def _line(config: Config, stage: str, endpoint: str, calls: int, input_tokens: float, output_words: int) -> Line:

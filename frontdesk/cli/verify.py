@@ -19,7 +19,9 @@ from gateway.engine import Gateway
 from runstore.journal import Journal
 from runstore.publish import to_json
 
-SKIPPED = frozenset({"run.lock", "log.jsonl", "run.toml", "human.json"})
+TOLD = ("human.json", "history.jsonl")
+"""What people said and what refreshes did is no call, but the report shows it."""
+SKIPPED = frozenset({"run.lock", "log.jsonl", "run.toml", "refresh.json", *TOLD})
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -45,8 +47,9 @@ def run(args: argparse.Namespace) -> int:
 def recompute(folder: RunFolder, again: RunFolder, config: Config) -> None:
     """Every stage file that ``folder`` has, made again in ``again`` from the journal alone."""
     again.file("run.toml").write_bytes(folder.file("run.toml").read_bytes())
-    if folder.file("human.json").is_file():  # what people said is no call, but the report shows it
-        stages.copy_in(folder.file("human.json"), again.file("human.json"))
+    for name in TOLD:
+        if folder.file(name).is_file():
+            stages.copy_in(folder.file(name), again.file(name))
     names = dict.fromkeys([*config.used_endpoints(), *score_plan.judges_of(folder.path)])
     adapters = {name: build(name, config.endpoints[name]) for name in names}
     journal = Journal(folder.journal, read_only=True)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from arena.matches import all_pairs, chosen_pairs
+from frontdesk import leaderboard_history as history
 from frontdesk.config import Config
 from frontdesk.report.spending import NOTHING, Spending, spending_of
 from frontdesk.runfolder import RunFolder
@@ -30,7 +31,8 @@ class Coverage:
 class RunData:
     """A judged and rated run. ``dialogues`` is None where the subsets came from elsewhere.
 
-    ``human`` is what a human study on its matches found, where there was one.
+    ``human`` is what a human study on its matches found, where there was one; ``refreshed`` the last line of the
+    leaderboard's history; ``panel`` the analysis of its judges (``judges.json``), where it has been made.
     """
 
     config: Config
@@ -44,6 +46,8 @@ class RunData:
     failures: list[Failure]
     spending: Spending
     human: JsonObject | None = None
+    refreshed: JsonObject | None = None
+    panel: JsonObject | None = None
 
     @cached_property
     def names(self) -> list[str]:
@@ -138,4 +142,6 @@ def load(folder: RunFolder, *, journal: bool = True) -> RunData:
         failures=folder.failures(),
         spending=spending_of(folder.journal) if journal else NOTHING,
         human=read_json(folder.file("human.json")) if folder.file("human.json").is_file() else None,
+        refreshed=next(reversed(history.lines(folder)), None),
+        panel=read_json(folder.file("judges.json")) if folder.file("judges.json").is_file() else None,
     )

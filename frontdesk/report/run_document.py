@@ -8,6 +8,7 @@ from frontdesk.report.run_sections import breakdowns, leaderboard, matrix, relia
 from frontdesk.report.run_sections_judges import examples, judging
 from frontdesk.report.run_sections_made import cost, dialogues, missing, provenance
 from frontdesk.report.run_sections_people import people
+from frontdesk.report.run_sections_refresh import refreshed
 from frontdesk.report.run_words import Words
 from runstore.records import Language
 
@@ -19,6 +20,7 @@ def document(data: RunData, language: Language) -> Document:
         result(data, say),
         reliability(data, say),
         leaderboard(data, say),
+        refreshed(data.refreshed, language),
         matrix(data, say),
         judging(data, say),
         people(data.human, language),

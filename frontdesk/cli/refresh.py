@@ -1,0 +1,154 @@
+"""``tutor-arena refresh``: a finished run with an endpoint more or less, or another judge."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tomllib
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from frontdesk import config as configuration
+from frontdesk import leaderboard_history as history
+from frontdesk import refresh
+from frontdesk.cli import stages
+from frontdesk.config import BudgetSection, Config
+from frontdesk.pipeline import Pipeline
+from frontdesk.progress import Progress
+from frontdesk.refresh import Ask, Change
+from frontdesk.runfolder import RunFolder
+from runstore.problems import Problem
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_argument_group("what changes")
+    what.add_argument("--add", action="append", default=[], metavar="NAME", help="an endpoint to compare as well")
+    what.add_argument(
+        "--against", action="append", default=[], metavar="NAME", help="whom it meets (all the others); repeatable"
+    )
+    what.add_argument("--drop", action="append", default=[], metavar="NAME", help="an endpoint to leave out")
+    what.add_argument(
+        "--rejudge", action="append", default=[], metavar="JUDGE", help="a judge more, for all matches"
+    )
+    what.add_argument(
+        "--instead-of", action="append", default=[], metavar="JUDGE", help="a judge whose judgments it replaces"
+    )
+    source = parser.add_argument_group("where a new endpoint's settings come from")
+    source.add_argument("--config", type=Path, metavar="CONFIG", help="its [endpoints.NAME], and a new [budget]")
+    source.add_argument("--endpoint-file", type=Path, metavar="FILE", help="the keys of its table, as TOML")
+    source.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="one key of its table; repeatable"
+    )
+    parser.add_argument("--run", dest="folder", metavar="DIR", required=True, help="the run folder")
+    parser.add_argument("--dry-run", action="store_true", help="print the calls it would take; call nothing")
+    parser.add_argument("--json", action="store_true", help="print the history's line (or the estimate) as JSON")
+    parser.add_argument("--durable", action="store_true", help="sync the journal to disk with every write")
+    parser.set_defaults(change=True)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Refresh the run; the exit codes are those of ``run``."""
+    change = _change(args)
+    folder = RunFolder(Path(args.folder))
+    before = folder.config()
+    refresh.check_finished(folder)
+    tables, budget = _given(args, change, before)
+    config = refresh.planned(before, change, tables, budget)
+    plan = Pipeline(folder, config, None, Progress())
+    needed = refresh.asks(folder, plan, refresh.kept(folder, plan, change))
+    if args.dry_run:
+        return _estimate(config, needed, as_json=args.json)
+
+    async def work(session: stages.Session) -> int:
+        began = history.begin(folder, change.to_json())
+        judged = await refresh.perform(session.pipeline, change)
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        line, is_new = refresh.conclude(folder, config, began, judged, at)
+        _print(line, is_new=is_new, as_json=args.json)
+        return stages.exit_code(folder, *judged)
+
+    return stages.execute(args, config, refresh.callers(config, needed), work)
+
+
+def _change(args: argparse.Namespace) -> Change:
+    parts = {key: tuple(getattr(args, key)) for key in ("add", "against", "drop", "rejudge", "instead_of")}
+    change = Change(**parts)
+    if not (change.add or change.drop or change.rejudge):
+        raise Problem("nothing to change: expected --add NAME, --drop NAME or --rejudge JUDGE")
+    if change.against and not change.add:
+        raise Problem("--against goes with --add")
+    if change.instead_of and not change.rejudge:
+        raise Problem("--instead-of goes with --rejudge")
+    if twice := next((n for names in parts.values() for n in names if names.count(n) > 1), None):
+        raise Problem(f"{twice!r} is named twice")
+    return change
+
+
+def _given(
+    args: argparse.Namespace, change: Change, before: Config
+) -> tuple[dict[str, dict[str, Any]], dict[str, Any] | None]:
+    """Tables of new endpoints by name, and a budget where the given configuration has one."""
+    names = [*change.add, *change.rejudge]
+    tables: dict[str, dict[str, Any]] = {}
+    budget: dict[str, Any] | None = None
+    if args.config is not None:
+        config = configuration.load(args.config)
+        tables = {name: config.endpoints[name] for name in names if name in config.endpoints}
+        if config.budget != BudgetSection():
+            budget = config.budget.model_dump(exclude_none=True)
+    if args.endpoint_file is not None or args.set:
+        if len(names) != 1:
+            raise Problem(f"--endpoint-file and --set describe one endpoint, but {len(names)} are named")
+        tables[names[0]] = _described(args, names[0], tables.get(names[0], before.endpoints.get(names[0], {})))
+    return tables, budget
+
+
+def _described(args: argparse.Namespace, name: str, table: dict[str, Any]) -> dict[str, Any]:
+    path: Path | None = args.endpoint_file
+    if path is not None:
+        data, text = configuration.read_toml(path)
+        data = configuration.with_whole_paths({"endpoints": {name: data}}, path.parent)
+        table = configuration.parse(data, path, text).endpoints[name]
+    return _with_settings(table, args.set)
+
+
+def _with_settings(table: dict[str, Any], settings: Iterable[str]) -> dict[str, Any]:
+    """The table with ``KEY=VALUE`` put in: values are TOML, or else plain text; ``price.input=0.3`` nests."""
+    table = dict(table)
+    for setting in settings:
+        key, sign, text = setting.partition("=")
+        if not sign or not key:
+            raise Problem(f"--set: found {setting!r}, expected KEY=VALUE")
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except (tomllib.TOMLDecodeError, KeyError):
+            value = text
+        outer, _, inner = key.partition(".")
+        found = table.get(outer)
+        table[outer] = {**(found if isinstance(found, dict) else {}), inner: value} if inner else value
+    return table
+
+
+def _estimate(config: Config, needed: Sequence[Ask], *, as_json: bool) -> int:
+    from frontdesk.cli import estimate
+
+    return estimate.show_lines(
+        config, [estimate.line_of(config, ask.stage, ask.endpoint, ask.calls) for ask in needed], as_json=as_json
+    )
+
+
+def _print(line: dict[str, Any], *, is_new: bool, as_json: bool) -> None:
+    from frontdesk.cli.listing import print_table
+    from frontdesk.report.run_sections_refresh import table
+    from runstore.publish import to_json
+
+    if not is_new:
+        print("nothing was new: the leaderboard and its history stay as they are", file=sys.stderr)
+    if as_json:
+        print(to_json(line).decode())
+        return
+    shown = table(line, "en")
+    rows = [[cell.text for cell in row] for row in shown.rows]
+    print_table("before → now", [column.title for column in shown.columns], rows)
