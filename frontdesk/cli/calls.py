@@ -136,6 +136,12 @@ def _money(costs: list[float | None]) -> dict[str, Any]:
     return {"known": sum(known) if known else None, "priced": len(known), "of": len(costs)}
 
 
+def _tokens(counts: dict[str, int]) -> str:
+    """Thinking is output that is paid for like the rest."""
+    cached = f" ({counts['cached']:,})" if counts.get("cached") else ""
+    return f"{counts.get('input', 0):,}/{counts.get('output', 0) + counts.get('thinking', 0):,}{cached}"
+
+
 def _show(summary: dict[str, Any]) -> None:
     from rich import box
     from rich.console import Console
@@ -152,7 +158,7 @@ def _show(summary: dict[str, Any]) -> None:
         "p50 s",
         "p90 s",
         "p99 s",
-        "tokens in/out",
+        "tokens in/out (cached)",
         "USD",
         "faults",
     ):
@@ -165,7 +171,7 @@ def _show(summary: dict[str, Any]) -> None:
             escape(name),
             *(str(calls.get(state, 0)) for state in ("ok", "failed", "truncated")),
             *("-" if value is None else f"{value:.2f}" for value in latency.values()),
-            f"{tokens.get('input', 0):,}/{tokens.get('output', 0):,}",
+            _tokens(tokens),
             known if usd["priced"] in (0, usd["of"]) else f"{known} ({usd['priced']} of {usd['of']} priced)",
             escape(faults) or "-",
         )
