@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from frontdesk.config import Config
 from frontdesk.report import outcomes
 from frontdesk.report.document import Block, Cell, Section, Table, Text, cells, columns
 from frontdesk.report.figures_text import count, dollars, percent
@@ -157,7 +158,7 @@ def _endpoints(data: RunData, say: Words) -> Table:
         rows.append(
             cells(
                 name,
-                ", ".join(say(f"role_{role}") for role in _roles(data, name)),
+                ", ".join(say(f"role_{role}") for role in roles_of(data.config, name)),
                 str(raw.get("kind", "")),
                 str(raw.get("model") or say("provider_default")),
                 ", ".join(data.spending.answered_by.get(name, [])) or "–",
@@ -167,8 +168,8 @@ def _endpoints(data: RunData, say: Words) -> Table:
     return Table(head, rows, title=say("endpoints"))
 
 
-def _roles(data: RunData, name: str) -> list[str]:
-    config = data.config
+def roles_of(config: Config, name: str) -> list[str]:
+    """What an endpoint does in a run: student, teacher, contestant, judge."""
     roles: list[str] = []
     if config.simulate is not None:
         roles += [role for role in ("student", "teacher") if getattr(config.simulate, role) == name]

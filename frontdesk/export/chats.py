@@ -1,0 +1,71 @@
+"""Whole dialogues as chats: chat fine-tuning files (``messages``) and ShareGPT (``conversations``)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from frontdesk.export.source import Row, Rows, Source
+from runstore.problems import InputProblem
+from runstore.records import Dialogue, Role, Utterance
+
+Side = Literal["teacher", "student"]
+
+
+def openai(source: Source, side: Side = "teacher") -> Rows:
+    """``{"messages": [{"role", "content"}]}``, nothing else: trainers refuse keys they don't know.
+
+    The learner's side (``assistant``) is the teacher, or the student. A student's chat begins with the two
+    messages that the simulated student was sent: who it is, and the request to open.
+    """
+    if side == "teacher":
+        return _whole(source, "teacher", lambda _, said: {"messages": messages_of(said)})
+    roles, personas = source.roles(), source.personas
+
+    def row(dialogue: Dialogue, said: Sequence[Utterance]) -> dict[str, Any]:
+        if dialogue.persona not in personas:
+            raise InputProblem(
+                source.folder.file("dialogues.jsonl"), "a persona of this run", found=dialogue.persona
+            )
+        prompt = roles.student_prompt(personas[dialogue.persona], said, None, {})
+        return {"messages": [{"role": each.role, "content": each.content} for each in prompt.messages]}
+
+    return _whole(source, "student", row)
+
+
+def sharegpt(source: Source) -> Rows:
+    """``{"id", "conversations": [{"from": "human" | "gpt", "value"}], ...}``; the teacher is ``gpt``."""
+
+    def row(dialogue: Dialogue, said: Sequence[Utterance]) -> dict[str, Any]:
+        talk = [{"from": "gpt" if each.role == "teacher" else "human", "value": each.text} for each in said]
+        about = {"persona": dialogue.persona, "question": dialogue.question, "subject": dialogue.subject}
+        return {"id": dialogue.id, "conversations": talk, **about, "language": dialogue.language}
+
+    return _whole(source, "teacher", row)
+
+
+def messages_of(said: Sequence[Utterance]) -> list[dict[str, str]]:
+    """A history as chat messages, the teacher as assistant."""
+    return [{"role": "assistant" if each.role == "teacher" else "user", "content": each.text} for each in said]
+
+
+def _whole(source: Source, last: Role, row: Callable[[Dialogue, Sequence[Utterance]], dict[str, Any]]) -> Rows:
+    """Complete dialogues, each up to the last utterance of the side that is learnt."""
+    rows: list[Row] = []
+    left_out: Counter[str] = Counter()
+    changed: Counter[str] = Counter()
+    for dialogue in source.dialogues:
+        if not dialogue.complete:
+            left_out[f"broke off: {dialogue.end}"] += 1
+            continue
+        said = list(dialogue.utterances)
+        while said and said[-1].role != last:
+            said.pop()
+        if not said:
+            left_out[f"no utterance of the {last}"] += 1
+            continue
+        if len(said) < len(dialogue.utterances):
+            changed[f"cut after the {last}'s last utterance"] += 1
+        rows.append(Row(dialogue.id, row(dialogue, said)))
+    return Rows("chats", "dialogues", len(source.dialogues), rows, left_out, changed)

@@ -1,0 +1,133 @@
+"""What a run holds that can be exported, and the rows an export is made of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from frontdesk.config import Config
+from frontdesk.runfolder import RunFolder
+from personas import factors_file, generate
+from runstore.ids import digest
+from runstore.problems import InputProblem, Problem
+from runstore.publish import read_json, read_records
+from runstore.records import Dialogue, Failure, Judgment, Persona, Record, Reply, Subset, Verdict
+from simulator.roles import Roles
+
+R = TypeVar("R", bound=Record)
+MADE_BY = {
+    "dialogues.jsonl": "simulate",
+    "subsets.jsonl": "cut",
+    "replies.jsonl": "collect",
+    "judgments.jsonl": "judge",
+    "verdicts.jsonl": "judge",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of an export and the dialogue it comes from: rows of one dialogue never part."""
+
+    dialogue: str
+    value: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of one data set, what was left out of it and why, and what was changed in rows that are in it.
+
+    ``of`` counts what there was, in ``unit``: rows and things left out add up to it.
+    """
+
+    name: str
+    unit: str
+    of: int
+    rows: list[Row]
+    left_out: Counter[str] = field(default_factory=Counter[str])
+    changed: Counter[str] = field(default_factory=Counter[str])
+
+
+class Source:
+    """A run folder, read when asked for. A stage that has not been run is an InputProblem that names it."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.folder = folder
+        self.config: Config = folder.config()
+        manifest = folder.file("manifest.json")
+        self.manifest: dict[str, Any] = read_json(manifest) if manifest.is_file() else {}
+
+    def has(self, name: str) -> bool:
+        return self.folder.file(name).is_file()
+
+    def _records(self, name: str, kind: type[R]) -> list[R]:
+        if not self.has(name):
+            raise InputProblem(
+                self.folder.path, f"{name} (tutor-arena {MADE_BY[name]} --run makes it)", found="none"
+            )
+        return read_records(self.folder.file(name), kind)
+
+    @cached_property
+    def dialogues(self) -> list[Dialogue]:
+        return self._records("dialogues.jsonl", Dialogue)
+
+    @cached_property
+    def subsets(self) -> list[Subset]:
+        return self._records("subsets.jsonl", Subset)
+
+    @cached_property
+    def replies(self) -> list[Reply]:
+        return self._records("replies.jsonl", Reply)
+
+    @cached_property
+    def judgments(self) -> list[Judgment]:
+        return self._records("judgments.jsonl", Judgment)
+
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        return self._records("verdicts.jsonl", Verdict)
+
+    @cached_property
+    def failures(self) -> list[Failure]:
+        return self.folder.failures()
+
+    @cached_property
+    def spoken(self) -> list[Dialogue] | list[Subset]:
+        """Who the students are, one record a student's conversation: dialogues, or else subsets."""
+        return self.dialogues if self.has("dialogues.jsonl") else self.subsets
+
+    @cached_property
+    def dialogue_ids(self) -> list[str]:
+        """Every dialogue of the run, once."""
+        if self.has("dialogues.jsonl"):
+            return [dialogue.id for dialogue in self.dialogues]
+        return list(dict.fromkeys(subset.dialogue for subset in self.subsets))
+
+    @cached_property
+    def personas(self) -> dict[str, Persona]:
+        """The students' texts by id, made again. Raises Problem where the factor file is no longer the same."""
+        own, run = self.config.personas, self.config.run
+        factors = factors_file.load(Path(own.factors) if own.factors else None, run.language)
+        people = generate(factors, language=run.language, design=own.design, size=own.size, seed=run.seed)
+        recorded = self.manifest.get("inputs", {}).get("personas", {}).get("hash")
+        if recorded is not None and recorded != digest([person.model_dump() for person in people]):
+            raise Problem(
+                f"{self.folder.path}: the personas are not those that made this run "
+                f"(expected hash {recorded}): the factor file has changed since"
+            )
+        return {person.id: person for person in people}
+
+    def roles(self) -> Roles:
+        """The prompts of student and teacher. Raises Problem where a file is no longer the one that was used."""
+        run = self.config.run
+        roles = Roles.load(run.language, Path(run.prompts) if run.prompts else None)
+        recorded = self.manifest.get("prompts", {})
+        for name, hashed in roles.hashes.items():
+            if name.startswith("student") and recorded.get(name, hashed) != hashed:
+                raise Problem(
+                    f"{self.folder.path}: the prompt {name} is not the one that made this run "
+                    f"(found hash {hashed}, expected {recorded[name]})"
+                )
+        return roles

@@ -1,0 +1,167 @@
+"""One export: the files of a data set, its card, and ``export.json`` with what was counted.
+
+Made of stage files and configuration alone: the same run gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import yaml
+
+from frontdesk.export.card import card
+from frontdesk.export.chats import Side, openai, sharegpt
+from frontdesk.export.preference import preference
+from frontdesk.export.source import Row, Rows, Source
+from frontdesk.export.split import test_dialogues
+from frontdesk.export.tables import pyarrow, stage_rows, write_parquet
+from frontdesk.runfolder import RunFolder
+from runstore.problems import Problem
+from runstore.publish import clean_unicode, read_json, write_json, write_jsonl, write_text
+
+Form = Literal["openai", "sharegpt", "preference", "parquet", "hf"]
+FORMS: tuple[Form, ...] = ("openai", "sharegpt", "preference", "parquet", "hf")
+_OWN = re.compile(r"(data/)?[a-z]+([-.][a-z]+)?\.(jsonl|parquet)")
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+
+
+@dataclass(frozen=True)
+class How:
+    """What to export. ``split``: the test part's share of dialogues; ``licence`` goes into the card as it is."""
+
+    form: Form
+    side: Side = "teacher"
+    split: float | None = None
+    licence: str | None = None
+
+
+@dataclass(frozen=True)
+class Exported:
+    """The folder, its files with their numbers of rows, and the data sets they are made of."""
+
+    folder: Path
+    files: dict[str, int]
+    sets: list[Rows]
+
+
+def export(run: RunFolder, how: How, out: Path | None = None) -> Exported:
+    """Write the data set into ``out`` (by default ``export/FORM`` in the run folder).
+
+    Raises InputProblem where a stage that the form needs has not been run, Problem for a split that is no share,
+    a side that the form does not have, or Parquet without pyarrow.
+    """
+    if how.side != "teacher" and how.form != "openai":
+        raise Problem(f"--side {how.side}: found --as {how.form}, expected --as openai")
+    if how.form in ("parquet", "hf"):
+        pyarrow()
+    source = Source(run)
+    sets = _sets(source, how)
+    held_out = test_dialogues(source.dialogue_ids, how.split, source.config.run.seed)
+    name = f"{how.form}-student" if how.side == "student" else how.form
+    folder = out or run.path / "export" / name
+    _clear(folder)
+    files: dict[str, int] = {}
+    for each in sets:
+        for part in ("train",) if how.split is None else ("train", "test"):
+            rows = [row for row in each.rows if (row.dialogue in held_out) == (part == "test")]
+            files |= _write_part(folder, how, each, part, rows)
+    _write_about(folder, source, how, sets, files, len(held_out))
+    return Exported(folder, files, sets)
+
+
+def _clear(folder: Path) -> None:
+    """Take away the data files of an earlier export, by its own list: another split leaves no stale part."""
+    earlier: dict[str, Any] = read_json(folder / "export.json") if (folder / "export.json").is_file() else {}
+    for name in earlier.get("files", {}):
+        if _OWN.fullmatch(name):
+            (folder / name).unlink(missing_ok=True)
+
+
+def _sets(source: Source, how: How) -> list[Rows]:
+    match how.form:
+        case "openai":
+            return [openai(source, how.side)]
+        case "sharegpt":
+            return [sharegpt(source)]
+        case "preference":
+            return [preference(source)]
+        case "parquet" | "hf":
+            return stage_rows(source)
+
+
+def _write_part(folder: Path, how: How, each: Rows, part: str, rows: Sequence[Row]) -> dict[str, int]:
+    match how.form:
+        case "hf":
+            name = f"data/{each.name}-{part}.parquet"
+            return {name: write_parquet(folder / name, each.name, rows)}
+        case "parquet":
+            name = f"{each.name}.parquet" if how.split is None else f"{each.name}-{part}.parquet"
+            return {name: write_parquet(folder / name, each.name, rows)}
+        case "openai":
+            index = [{"row": at, "dialogue": row.dialogue} for at, row in enumerate(rows)]
+            name = f"{part}.index.jsonl"
+            return {**_lines(folder, part, rows), name: write_jsonl(folder / name, index)}
+        case "sharegpt" | "preference":
+            return _lines(folder, part, rows)
+
+
+def _lines(folder: Path, part: str, rows: Sequence[Row]) -> dict[str, int]:
+    return {f"{part}.jsonl": write_jsonl(folder / f"{part}.jsonl", (row.value for row in rows))}
+
+
+def _write_about(
+    folder: Path, source: Source, how: How, sets: Sequence[Rows], files: dict[str, int], held_out: int
+) -> None:
+    text = card(source, how.form, sets, files, how.licence)
+    if how.form == "hf":
+        write_text(folder / "README.md", f"---\n{front_matter(source, how, sets)}---\n\n{text}")
+    else:
+        write_text(folder / "data-card.md", text)
+    about: dict[str, Any] = {
+        "form": how.form,
+        "side": how.side,
+        "run": source.config.run.name,
+        "seed": source.config.run.seed,
+        "split": how.split,
+        "dialogues": {"of": len(source.dialogue_ids), "test": held_out if how.split is not None else None},
+        "files": files,
+        "sets": {
+            each.name: {
+                "rows": len(each.rows),
+                "of": each.of,
+                "unit": each.unit,
+                "left_out": dict(sorted(each.left_out.items())),
+                "changed": dict(sorted(each.changed.items())),
+            }
+            for each in sets
+        },
+    }
+    write_json(folder / "export.json", about)
+
+
+def front_matter(source: Source, how: How, sets: Sequence[Rows]) -> str:
+    """The metadata that dataset hosts and loaders read: one configuration a table, its files by part."""
+    parts = ("train",) if how.split is None else ("train", "test")
+    most = max((len(each.rows) for each in sets), default=0)
+    data: dict[str, Any] = {
+        "pretty_name": clean_unicode(source.config.run.name),
+        "license": clean_unicode(how.licence or "unknown"),
+        "language": [source.config.run.language],
+        "task_categories": ["text-generation"],
+        "tags": ["synthetic", "tutoring", "education", "dialogue", "tutor-arena"],
+        "size_categories": [next((name for limit, name in _SIZES if most < limit), "n>1M")],
+        "configs": [
+            {
+                "config_name": each.name,
+                **({"default": True} if at == 0 else {}),
+                "data_files": [{"split": part, "path": f"data/{each.name}-{part}.parquet"} for part in parts],
+            }
+            for at, each in enumerate(sets)
+        ],
+    }
+    dump = cast("Callable[..., str]", yaml.safe_dump)  # pyright: ignore[reportUnknownMemberType]
+    return dump(data, allow_unicode=True, sort_keys=False, width=115)
