@@ -7,6 +7,7 @@ inside them can count as the verdict.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -227,14 +228,15 @@ class Judged:
 async def judge_match(ask: Ask, bench: Bench, match: Match, criterion: str, earlier: Earlier = NOTHING) -> Judged:
     """All rounds of all judges for one match, and the majority.
 
-    Rounds are asked at once, or, where ``rounds_mode`` is ``decisive``, one after the other until an outcome has
-    more than half of those asked. A round that ``earlier`` knows is taken from there.
+    Rounds are asked at once, or, where ``rounds_mode`` is ``decisive``, as many as any verdict needs, and then one
+    after the other while the verdict is open. A round that ``earlier`` knows is taken from there.
     """
     how = bench.how
     rounds = [(number, judge) for number in range(1, how.rounds + 1) for judge in how.judges]
+    needed = how.asked // 2 + 1 if how.rounds_mode == "decisive" else how.asked
     judgments: list[Judgment] = []
     failures: list[tuple[str, CallFailed]] = []
-    for batch in [[one] for one in rounds] if how.rounds_mode == "decisive" else [rounds]:
+    for batch in [rounds[:needed], *([one] for one in rounds[needed:])]:
         if is_decided(judgments, how.asked):
             break
         known, new = _sorted_out(batch, match, criterion, earlier)
@@ -279,6 +281,14 @@ def judged_earlier(how: Judging, match: Match, criterion: str, earlier: Earlier)
 
 
 def is_decided(judgments: Sequence[Judgment], asked: int) -> bool:
-    """Whether an outcome already has more than half of the rounds asked."""
+    """Whether the rounds still open can't change the verdict any more.
+
+    Either an outcome has more than half of the rounds asked, or one was unreadable and no outcome can get so many:
+    then the match is invalid.
+    """
     votes: list[tuple[Outcome, str | None]] = [(one.outcome, one.winner) for one in judgments]
-    return bool(votes) and majority(votes, asked)[2] != "split"
+    if votes and majority(votes, asked)[2] != "split":
+        return True
+    readable = Counter(vote for vote in votes if vote[0] != "unreadable")
+    most = max(readable.values(), default=0) + asked - len(votes)
+    return readable.total() < len(votes) and 2 * most <= asked

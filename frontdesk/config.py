@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from arena.sequential import goal as goals
 from runstore.problems import InputProblem, Problem
 from runstore.records import Act, Language
 
@@ -70,6 +71,31 @@ class JudgeSection(Section):
     rounds_mode: Literal["all", "decisive"] = "all"
     reask: int = Field(default=0, ge=0)
     pairs: tuple[tuple[str, str], ...] | None = None
+    goal: Literal["best", "place", "ranking", "decide"] | None = None
+    error: float | None = Field(default=None, gt=0, lt=1)
+    batch: int | None = Field(default=None, ge=1)
+    newcomer: str | None = None
+    width_elo: float | None = Field(default=None, gt=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _goal_defaults(cls, data: Any) -> Any:
+        """A goal's own defaults; without a goal its keys stay unset, and are refused."""
+        given: dict[str, Any] = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+        if given.get("goal") is None:
+            return cast("Any", data)
+        defaults: dict[str, Any] = {"error": 0.05, "batch": 16}
+        if given["goal"] == "place":
+            defaults["width_elo"] = 35.0
+        return {**defaults, **given}
+
+    def wanted(self) -> goals.Goal | None:
+        """The goal, if one is set."""
+        if self.goal is None:
+            return None
+        given = {"error": self.error, "batch": self.batch, "width_elo": self.width_elo}
+        settings: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+        return goals.Goal(self.goal, newcomer=self.newcomer, **settings)
 
 
 class RateSection(Section):
@@ -171,7 +197,31 @@ def parse(data: Mapping[str, Any], source: Path | str = "configuration", text: s
     except ValidationError as error:
         raise _explained(error, source, text) from error
     _check_endpoints(config, source, text)
+    _check_goal(config, source, text)
     return config
+
+
+def _check_goal(config: Config, source: Path | str, text: str) -> None:
+    judge = config.judge
+    if judge is None:
+        return
+    fitting = {"goal": judge.goal is not None, "place": judge.goal == "place"}
+    for key, needs in (("error", "goal"), ("batch", "goal"), ("newcomer", "place"), ("width_elo", "place")):
+        if getattr(judge, key) is not None and not fitting[needs]:
+            expected = 'a goal beside it (goal = "best", ...)' if needs == "goal" else 'goal = "place" beside it'
+            raise InputProblem(
+                source, expected, found=getattr(judge, key), field=f"judge.{key}", line=_line_of(text, key)
+            )
+    if judge.goal is None:
+        return
+    line = _line_of(text, "goal")
+    if judge.pairs is not None:
+        raise InputProblem(source, "a goal or pairs: a goal chooses the pairs", field="judge.goal", line=line)
+    if config.collect is not None and (wanted := judge.wanted()) is not None:
+        try:
+            goals.check(wanted, config.collect.endpoints)
+        except Problem as problem:
+            raise Problem(f"{source}: judge.goal: {problem}") from problem
 
 
 def _check_endpoints(config: Config, source: Path | str, text: str) -> None:

@@ -15,7 +15,10 @@ from arena import criteria
 from arena.earlier import Earlier
 from arena.judge import Bench, Judged, Judging, judge_match, judged_earlier
 from arena.matches import Match, all_pairs, chosen_pairs, matches
+from arena.sequential.goal import Goal
 from frontdesk.config import Config
+from frontdesk.goals import Item as MatchItem
+from frontdesk.goals import Table, pursue
 from frontdesk.progress import Progress
 from frontdesk.runfolder import RunFolder
 from gateway.adapters.base import Adapter
@@ -27,7 +30,7 @@ from gateway.prompts import check_overrides
 from personas import assign, factors_file, generate
 from runstore.ids import digest
 from runstore.problems import Problem
-from runstore.publish import write_jsonl
+from runstore.publish import write_json, write_jsonl
 from runstore.records import Dialogue, Failure, Judgment, Reply, Subset, Verdict
 from simulator import cutter
 from simulator.collect import reply_to, styles_of
@@ -185,7 +188,13 @@ class Pipeline:
             return await judge_match(ask, bench, item[0], item[1], earlier)
 
         judges = [name for name in how.judges if name in self._gateway().endpoints]
-        gathered = await self._each("judge", work, one, judges)
+        goal: Goal | None = self.config.section("judge").wanted()
+        if goal is None:
+            gathered, asked = await self._each("judge", work, one, judges), len(wanted)
+            self.folder.file("goal.json").unlink(missing_ok=True)
+        else:
+            table = Table(goal, self.config.run.seed, subsets, pairs, wanted, missing)
+            gathered, asked = await self._pursue(table, [old for old, _ in before], work, one, judges)
         now = {(each_match.match.id, each_match.criterion): each_match for each_match in gathered.results()}
         judged = [now.get((old.match.id, old.criterion), old) for old, _ in before]
         judgments = [judgment for each_match in judged for judgment in each_match.judgments]
@@ -197,13 +206,39 @@ class Pipeline:
         write_jsonl(self.folder.file("judgments.jsonl"), judgments)
         self._publish("judge", "verdicts.jsonl", verdicts, failures)
         unreadable = sum(judgment.outcome == "unreadable" for judgment in judgments)
-        rounds = len(wanted) * how.asked
         summary = (
-            f"{len(judgments)} of {rounds} rounds, {unreadable} unreadable; "
-            f"{len(verdicts)} of {len(wanted)} verdicts"
+            f"{len(judgments)} of {asked * how.asked} rounds, {unreadable} unreadable; "
+            f"{len(verdicts)} of {asked} verdicts"
         )
         self._end("judge", gathered, len(work), summary)
         return judgments, verdicts
+
+    async def _pursue(
+        self,
+        table: Table,
+        before: Sequence[Judged],
+        work: Sequence[MatchItem],
+        do: Callable[[MatchItem], Awaitable[Judged]],
+        judges: Sequence[str],
+    ) -> tuple[Gathered[MatchItem, Judged], int]:
+        """Judge what the goal asks for, and write goal.json; also how many items that came to."""
+        new = {(match.id, criterion) for match, criterion in work}
+        file = self.folder.file("goal.json")
+        file.unlink(missing_ok=True)
+        self._start("judge", len(work))
+        pursued = await pursue(
+            table,
+            before,
+            lambda items: self._work([one for one in items if (one[0].id, one[1]) in new], do, judges),
+        )
+        self._ended("judge", pursued.gathered, len(work))
+        if pursued.account is not None:
+            write_json(file, pursued.account)
+            used = pursued.account["matches"]
+            self.progress.say(
+                f"goal: {pursued.account['statement']} {used['used']} of {used['possible']} matches."
+            )
+        return pursued.gathered, pursued.items
 
     def judging(self) -> Judging:
         section = self.config.section("judge")
@@ -232,15 +267,27 @@ class Pipeline:
     async def _each(
         self, stage: str, work: Sequence[Item], do: Callable[[Item], Awaitable[Result]], endpoints: Sequence[str]
     ) -> Gathered[Item, Result]:
-        self.progress.start(stage, len(work))
-        events = self._gateway().events
-        events.emit("stage_started", stage=stage, items=len(work))
+        self._start(stage, len(work))
+        gathered = await self._work(work, do, endpoints)
+        self._ended(stage, gathered, len(work))
+        return gathered
+
+    async def _work(
+        self, work: Sequence[Item], do: Callable[[Item], Awaitable[Result]], endpoints: Sequence[str]
+    ) -> Gathered[Item, Result]:
         adapters = self._adapters(endpoints)
         at_once = min(MOST_AT_ONCE, sum(adapter.settings.concurrency for adapter in adapters.values()))
-        gathered = await each(work, do, at_once=at_once, finished=self.progress.advance)
+        return await each(work, do, at_once=at_once, finished=self.progress.advance)
+
+    def _start(self, stage: str, of: int) -> None:
+        self.progress.start(stage, of)
+        self._gateway().events.emit("stage_started", stage=stage, items=of)
+
+    def _ended(self, stage: str, gathered: Gathered[Item, Result], of: int) -> None:
         self._gateway().sync()
-        events.emit("stage_ended", stage=stage, done=len(gathered.done), failed=len(gathered.failed), of=len(work))
-        return gathered
+        self._gateway().events.emit(
+            "stage_ended", stage=stage, done=len(gathered.done), failed=len(gathered.failed), of=of
+        )
 
     def _adapters(self, names: Sequence[str]) -> Mapping[str, Adapter]:
         gateway = self._gateway()

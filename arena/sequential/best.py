@@ -80,11 +80,11 @@ class Best:
         return next_waves(self.field, self.at, self.batch, self.pairs)
 
     def pairs(self, dialogue: str) -> list[tuple[int, int]]:
-        """Who meets on a dialogue: a drawn matching at first, then the leader against every other candidate."""
+        """Who meets on a dialogue: all in a drawn ring at first, then the leader and every other candidate."""
         if self.used < _WARM * self.field.size and self.field.size > 2:
             named = [(self.field.names[one], one) for one in range(self.field.size)]
-            drawn = shuffled(named, self.field.seed, "matching", dialogue)
-            return list(zip(drawn[::2], drawn[1::2], strict=False))
+            drawn = shuffled(named, self.field.seed, "ring", dialogue)
+            return list(zip(drawn, [*drawn[1:], drawn[0]], strict=True))
         leader = self.candidates[0]
         return [(leader, other) for other in self.candidates[1:]]
 

@@ -3,47 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from arena.sequential.best import Best
 from arena.sequential.evidence import confidence_sequence
 from arena.sequential.field import Field, Meeting, Policy
+from arena.sequential.goal import Goal, check
 from arena.sequential.place import Place
 from arena.sequential.ranking import Ranking
-from runstore.problems import Problem
 
-GoalName = Literal["best", "place", "ranking", "decide"]
-GOALS: tuple[GoalName, ...] = ("best", "place", "ranking", "decide")
 Stopped = Literal["reached", "matches ran out"]
-
-
-@dataclass(frozen=True)
-class Goal:
-    """``error``: how probable a wrong decision may be. ``batch``: matches asked before the next are chosen.
-
-    ``newcomer`` and ``width_elo`` (half-width of its interval, rating points) belong to ``place``.
-    """
-
-    name: GoalName
-    error: float = 0.05
-    batch: int = 16
-    newcomer: str | None = None
-    width_elo: float = 35.0
-
-
-def check(goal: Goal, names: Sequence[str]) -> None:
-    """Raises Problem where the goal does not fit the endpoints."""
-    if len(names) < 2:
-        raise Problem(f"goal {goal.name!r} needs two endpoints or more, found {len(names)}")
-    if goal.name == "decide" and len(names) != 2:
-        raise Problem(f"goal 'decide' is for two endpoints, found {len(names)}: use 'best' or 'ranking'")
-    if goal.name == "place" and goal.newcomer is None:
-        raise Problem("goal 'place' needs the newcomer's name")
-    if goal.name != "place" and goal.newcomer is not None:
-        raise Problem(f"goal {goal.name!r} has no newcomer, found {goal.newcomer!r}: that is for 'place'")
-    if goal.newcomer is not None and goal.newcomer not in names:
-        raise Problem(f"newcomer: found {goal.newcomer!r}, expected one of {', '.join(names)}")
 
 
 def start(goal: Goal, field: Field) -> Policy:
@@ -94,9 +63,9 @@ def account(goal: Goal, state: Policy, asked: Sequence[Meeting], scores: Sequenc
 def _undecided(goal: Goal, state: Policy) -> str:
     if isinstance(state, Best):
         names = [state.field.names[one] for one in state.candidates]
-        return f"All matches were asked; still possible as the best: {', '.join(names)}."
+        return f"No dialogue is left; still possible as the best: {', '.join(names)}."
     if isinstance(state, Ranking):
-        return f"All matches were asked; {len(state.open_pairs)} pairs of endpoints are not told apart."
+        return f"No dialogue is left; {len(state.open_pairs)} pairs of endpoints are not told apart."
     return f"All matches of {goal.newcomer} were asked; its interval is still wider than wanted."
 
 
