@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
 PROVIDER = HERE.parent / "tests" / "support" / "fake_provider.py"
 ENVIRONMENTS = Path(tempfile.gettempdir()) / "tutor-arena-bench"
 PEERS = {
@@ -159,11 +160,20 @@ def peer(name: str, port: int, calls: int) -> Figures | None:
             print(f"{name}: could not be installed, not measured")
             return None
     command = [python, HERE / "gateway_peers.py", name, "--port", str(port), "--calls", str(calls), "--core", "0"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **encodings()})
     if done.returncode:
         print(f"{name}: failed, not measured: {done.stderr.strip().splitlines()[-1:]}")
         return None
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def encodings() -> dict[str, str]:
+    """Where tiktoken finds its encodings without a network, as unpacked by this project's own estimator."""
+    from gateway import tokens
+    from gateway.user_cache import user_cache
+
+    tokens.count("x", "gpt-4")
+    return {"TIKTOKEN_CACHE_DIR": str(user_cache() / "encodings")}
 
 
 PARTS = {"rate": rate, "latency": latency, "adapters": adapters, "memory": memory, "peers": peers}

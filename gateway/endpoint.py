@@ -102,11 +102,11 @@ class Endpoint:
         if self._tokens is None:
             return 0
         if self._guess is None:
-            from gateway.tokens import estimator
+            from gateway.tokens import Correction, estimator
 
             settings = self.adapter.settings
             first = min(FIRST_OUTPUT, settings.max_output_tokens or FIRST_OUTPUT)
-            self._guess = TokenGuess(estimator(settings.model or ""), first)
+            self._guess = TokenGuess(estimator(settings.model or ""), Correction(), first)
         return self._guess.input(sent.decode("utf-8", "replace"))
 
     def reserve(self, counted: int) -> tuple[float, int]:

@@ -8,6 +8,10 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gateway.tokens import Correction
 
 CUT = 0.7
 SLOWER = 3.0
@@ -127,18 +131,17 @@ class TokenGuess:
     """Tokens a call will take: its text by the tokenizer, corrected by what the provider counted, and the mean
     output so far (``first_output`` before there was any)."""
 
-    def __init__(self, count: Callable[[str], int], first_output: int) -> None:
-        self._count = count
-        self._ratio = 1.0
+    def __init__(self, count: Callable[[str], int], correction: Correction, first_output: int) -> None:
+        self._count, self._correction = count, correction
         self._output = float(first_output)
 
     def input(self, text: str) -> int:
         return max(1, self._count(text))
 
     def total(self, counted: int) -> int:
-        return max(1, round(self._ratio * counted + self._output))
+        return max(1, round(self._correction.apply(counted) + self._output))
 
     def learn(self, counted: int, inputs: int, outputs: int) -> None:
         """What a call of ``counted`` tokens really took."""
-        self._ratio += 0.05 * (min(4.0, max(0.25, inputs / counted)) - self._ratio)
+        self._correction.add(counted, inputs)
         self._output += 0.05 * (outputs - self._output)

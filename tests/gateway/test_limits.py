@@ -12,6 +12,7 @@ from gateway.budget import Budget
 from gateway.engine import Gateway
 from gateway.errors import BudgetReached
 from gateway.limits import COOLDOWN_S, AdaptiveConcurrency, PerMinute, TokenGuess
+from gateway.tokens import Correction
 from tests.support.asking import chat
 from tests.support.virtual_time import VirtualTime
 
@@ -132,7 +133,7 @@ def test_unused_tokens_are_given_back_and_missing_ones_are_owed():
 
 
 def test_guesses_follow_what_the_provider_counts():
-    guess = TokenGuess(len, 256)
+    guess = TokenGuess(len, Correction(), 256)
     text = "x" * 1000
     assert guess.total(guess.input(text)) == 1256
     for _ in range(200):
