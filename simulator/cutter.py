@@ -107,10 +107,9 @@ def _depths(dialogue: Dialogue) -> list[int]:
 
 
 def _first_kept(dialogue: Dialogue, end: int, last_turns: int | None) -> int:
-    if last_turns is None:
-        return 0
+    """A history begins with the student, also where somebody's own dialogue has the teacher speak first."""
     positions = [position for position in _student_positions(dialogue) if position < end]
-    return positions[max(0, len(positions) - last_turns)]
+    return positions[0 if last_turns is None else max(0, len(positions) - last_turns)]
 
 
 def _shares(room: dict[str, int], subsets: int) -> dict[str, int]:

@@ -5,7 +5,8 @@
     role_flip            the text begins with the other side's name: it is kept, without the name
     both_parts           from the first line that begins with the other side's name, the text is not this speaker's
     quotes_removed       quotation marks around the whole text
-    end_marker           the student's <END>, at the very end only; inside the text it is just text
+    end_marker           the student's <END> at the end, before all else or alone on a line, whatever is around it
+                         (quotes, emphasis, brackets): it goes, what was said stays; in a sentence it is just text
 
 A text without a visible character is blank, whatever it was made of.
 """
@@ -27,9 +28,18 @@ _NAMES: dict[Role, str] = {
 }
 _OTHER: dict[Role, Role] = {"student": "teacher", "teacher": "student"}
 _THINK = re.compile(r"<(think|thinking|thought)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_END = re.compile(r"<\s*END\s*>[\s.!*_`]*\Z")
+_GAP = r"[\s\u200b-\u200f\u2060\ufeff]*"
+_MARK = r"[<＜]\s*END\s*/?\s*[>＞]"
+# In code, quotes or brackets it may be spoken of: there it counts only as a sentence of its own.
+_ALONE = rf"(?:\A|\n|(?<=[.!?…。！？])){_GAP}[*_~`\"“(\[]+{_MARK}[*_~`\"”)\].]+"
+_GLUED = rf"{_GAP}(?:[*_~]+{_MARK}[*_~]+|(?<![*_~`\"“(\[]){_MARK})[.!]*"
+_END_LAST = re.compile(rf"(?:{_ALONE}|{_GLUED})+(?P<rest>[^\w?？]*)\Z", re.IGNORECASE)
+_END_FIRST = re.compile(rf"\A(?:{_ALONE}|{_GLUED})(?=\s*\n|\s+[^\sa-z])")
+_END_LINE = re.compile(rf"^(?:{_ALONE}|{_GLUED})[^\S\n]*$", re.MULTILINE)
 _QUOTES = {'"': '"', "“": "”", "«": "»", "「": "」"}
 _BLANK_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Zl", "Zp", "Zs", "Mn"})
+_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and signs to Unicode, but nothing on paper: Hangul fillers and the empty Braille cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,10 @@ class Speech:
 
 def has_visible(text: str) -> bool:
     """Whether any character leaves a mark on paper."""
-    return any(unicodedata.category(character) not in _BLANK_CATEGORIES for character in text)
+    return any(
+        character not in _FILLERS and unicodedata.category(character) not in _BLANK_CATEGORIES
+        for character in text
+    )
 
 
 def read_speech(raw: str, role: Role) -> Speech:
@@ -62,15 +75,23 @@ def read_speech(raw: str, role: Role) -> Speech:
     if other is not None:
         text = text[: other.start()]
         notes.append("both_parts")
-    ended = False
-    if role == "student" and (marker := _END.search(text)):
-        text, ended = text[: marker.start()], True
+    said = _without_end(text) if role == "student" else text
+    ended = said != text
+    if ended:
         notes.append("end_marker")
-    text = text.strip()
+    text = said.strip()
     if len(text) > 2 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
         text = text[1:-1].strip()
         notes.append("quotes_removed")
     return Speech(text, ended, tuple(notes))
+
+
+def _without_end(text: str) -> str:
+    """The text without its end markers, or the very same text where it has none."""
+    if not re.search(_MARK, text, re.IGNORECASE):
+        return text
+    last = _END_LAST.sub(lambda marker: marker["rest"].rstrip() if has_visible(marker["rest"]) else "", text)
+    return _END_LINE.sub("", _END_FIRST.sub("", last))
 
 
 def _prefix(names: str) -> re.Pattern[str]:

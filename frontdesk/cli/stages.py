@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,8 +131,12 @@ def copy_in(source: Path | None, target: Path) -> None:
 
 
 def read_dialogues(path: Path) -> list[Dialogue]:
-    """Dialogues of anybody's: an id that is missing is derived from the content, the rest has plain defaults."""
+    """Dialogues of anybody's: an id that is missing is derived from the content, the rest has plain defaults.
+
+    Of dialogues that are alike word for word the second gets another id than the first, and so on.
+    """
     dialogues: list[Dialogue] = []
+    alike: Counter[str] = Counter()
     for line, row in read_rows(path):
         given: object = row.get("utterances") or row.get("turns")
         if not isinstance(given, list):
@@ -147,7 +152,10 @@ def read_dialogues(path: Path) -> list[Dialogue]:
             **{key: value for key, value in row.items() if key != "turns" or isinstance(value, int)},
             "utterances": utterances,
         }
-        filled.setdefault("id", content_id("d", utterances))
+        if filled.get("id") in (None, ""):
+            first = content_id("d", utterances)
+            filled["id"] = content_id("d", utterances, alike[first]) if alike[first] else first
+            alike[first] += 1
         dialogues.append(parse_record(Dialogue, filled, path, line))
     return dialogues
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from frontdesk.cli.stages import read_dialogues
 from runstore.problems import Problem
 from runstore.records import Dialogue, Utterance
 from simulator.cutter import capacity, cut, window
@@ -124,3 +125,22 @@ def test_a_history_can_be_limited_to_its_last_exchanges():
     assert limited[4].first == 4
     assert [u.text.split()[0] for u in limited[1].history] == ["S1"]
     assert limited[4].id != {one.depth: one for one in cut([whole], 4)}[4].id
+
+
+def test_a_teachers_greeting_before_the_first_question_opens_no_history():
+    spoken = dialogue("d-1", 2)
+    greeted = spoken.model_copy(update={"utterances": (Utterance(role="teacher", text="Hi"), *spoken.utterances)})
+    for subset in cut([greeted], 4):
+        assert subset.first == 1
+        assert subset.history == greeted.utterances[1 : subset.cut]
+        assert subset.history[0].role == "student"
+
+
+def test_dialogues_that_are_alike_and_have_no_ids_get_different_ones(tmp_path):
+    row = {"id": "", "utterances": [{"role": "student", "text": "Q"}, {"role": "teacher", "text": "T"}]}
+    source = tmp_path / "dialogues.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for _ in range(3)))
+    first, *others = [one.id for one in read_dialogues(source)]
+    assert len({first, *others}) == 3
+    source.write_text(json.dumps(row) + "\n")
+    assert [one.id for one in read_dialogues(source)] == [first]

@@ -40,7 +40,42 @@ def test_the_end_marker_counts_at_the_end_only():
     assert not read_speech("we are done <END>", "teacher").ended
 
 
-@pytest.mark.parametrize("blank", ["", "   \n\u200b", "\u00a0\t", "\ufeff", "\u2060\u200d"])
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("Thanks!<END>", "Thanks!"),
+        ("Thanks! <end>", "Thanks!"),
+        ("Thanks! <END>\u200b", "Thanks!"),
+        ("Thanks! **<END>**", "Thanks!"),
+        ("Thanks! `<END>`", "Thanks!"),
+        ("Thanks! (<END>)", "Thanks!"),
+        ("Thanks! ＜END＞", "Thanks!"),
+        ("Thanks! <END> :)", "Thanks! :)"),
+        ("Thanks! <END>\n\n<END>", "Thanks!"),
+        ('"Thanks! <END>"', "Thanks!"),
+        ("**Thanks! <END>**", "**Thanks!**"),
+        ("<END> Thanks, bye!", "Thanks, bye!"),
+        ("Thanks!\n<END>\nBye!", "Thanks!\n\nBye!"),
+        ("고마워요<END>", "고마워요"),
+        ("**<END>**", ""),
+    ],
+)
+def test_the_end_marker_goes_with_what_wraps_it_and_what_was_said_stays(raw, text):
+    speech = read_speech(raw, "student")
+    assert speech.ended
+    assert speech.text == text
+
+
+@pytest.mark.parametrize(
+    "raw", ["what is <END>?", "my token is `<END>`", 'I used print("<END>")', "<END> is what I typed", "The End."]
+)
+def test_an_end_marker_that_is_spoken_of_ends_nothing(raw):
+    speech = read_speech(raw, "student")
+    assert not speech.ended
+    assert speech.text == raw
+
+
+@pytest.mark.parametrize("blank", ["", "   \n\u200b", "\u00a0\t", "\ufeff", "\u2060\u200d", "\u3164", "\u2800"])
 def test_blank_texts_have_no_visible_character(blank):
     assert not has_visible(blank)
     assert read_speech(blank, "student").is_blank
