@@ -36,4 +36,6 @@ class InputProblem(Problem):
 
 def _shown(found: object, limit: int = 120) -> str:
     text = found if isinstance(found, str) and found.strip() else repr(found)
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
+    # A file's own control codes must not reach the terminal of whoever is told about them.
+    head = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:limit])
+    return head if len(text) <= limit else f"{head}… ({len(text)} characters)"

@@ -51,6 +51,8 @@ LLM_MISSING, RAW_BROKEN, RAW_LAYERED, NO_RESPONSE, RAW_AT_LIMIT, NO_KEY = 1, 2, 
 MAX_ROUNDS = 1_000
 MAX_NAMES = 4_000
 OTHERS = "(others)"
+# Names are kept whole in the per-item table; for counting, so much of them tells them apart.
+_NAME_SHOWN = 200
 
 _ORIGIN = {name: code for code, name in enumerate(ORIGINS)}
 _BASIS = {name: code for code, name in enumerate(BASES)}
@@ -104,9 +106,9 @@ class State:
             item.row,
             query_key(item.identity),
             self.rounds.code(item.round),
-            self.categories.code(item.category),
-            self.tracks.code(item.track),
-            self.paths.code(item.path[:200]),
+            self.categories.code(item.category[:_NAME_SHOWN]),
+            self.tracks.code(item.track[:_NAME_SHOWN]),
+            self.paths.code(item.path[:_NAME_SHOWN]),
             self.causes.code(cause(item)),
             np.nan if item.intent is None else item.intent,
             np.nan if item.seconds is None else item.seconds,

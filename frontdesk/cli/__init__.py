@@ -88,6 +88,13 @@ def _guarded(args: argparse.Namespace) -> int:
         return 2
     except BrokenPipeError:
         return 1
+    except OSError as error:
+        # A folder that can't be written, a full disk: the user's to put right, and named by the system.
+        if args.debug or error.filename is None:
+            raise
+        reason = f"{error.strerror or error}, expected a file or folder that can be used"
+        print(f"{PROGRAM}: {error.filename}: found {reason}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print(f"{PROGRAM}: interrupted", file=sys.stderr)
         return 130

@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from arena.agent_runs.tables import Layout, Table
 
 _EVERY = 100_000
+# Check -> its default limit, and what it is a share of.
+_LIMITS = {
+    "unmatched": (0.0, "questions that are not in every round"),
+    "raw-failures": (0.05, "rows whose Raw JSON can't be read"),
+    "missing-llm": (0.2, "rows without a valid LLM score"),
+    "duplicates": (0.0, "rows that repeat a question within a round"),
+    "malformed": (0.0, "rows with a wrong number of cells"),
+}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -62,13 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _add_limits(parser: argparse.ArgumentParser) -> None:
     limits = parser.add_argument_group("limits of the checks", "shares from 0 to 1; above one, the exit code is 1")
-    for option, default, what in (
-        ("unmatched", 0.0, "questions that are not in every round"),
-        ("raw-failures", 0.05, "rows whose Raw JSON can't be read"),
-        ("missing-llm", 0.2, "rows without a valid LLM score"),
-        ("duplicates", 0.0, "rows that repeat a question within a round"),
-        ("malformed", 0.0, "rows with a wrong number of cells"),
-    ):
+    for option, (default, what) in _LIMITS.items():
         limits.add_argument(
             f"--max-{option}", type=float, default=default, metavar="SHARE", help=f"{what} (default: {default:g})"
         )
@@ -83,18 +85,18 @@ def run(args: argparse.Namespace) -> int:
         raise InputProblem(args.out, "a folder for --out", found="a file")
     if (args.judge is None) != (args.config is None):
         raise Problem("--judge NAME and --config CONFIG go together")
-    layout = _layout(args)
+    layout, options = _layout(args), _options(args)
     tables = [open_table(path, layout) for path in args.files]
     earlier: list[Path] = args.compare or []
     before = [open_table(path, layout) for path in earlier]
     if args.dry_run:
         return _describe([*tables, *before])
     if args.judge is None:
-        return asyncio.run(_score(args, tables, before, None))
-    return _score_with_judge(args, tables, before)
+        return asyncio.run(_score(args, options, tables, before, None))
+    return _score_with_judge(args, options, tables, before)
 
 
-def _score_with_judge(args: argparse.Namespace, tables: list[Table], before: list[Table]) -> int:
+def _score_with_judge(args: argparse.Namespace, options: Options, tables: list[Table], before: list[Table]) -> int:
     """With an endpoint for what has no score; its journal is in the output folder, so a rerun pays nothing."""
     from arena.agent_runs.judging import EndpointJudge
     from frontdesk import config as configuration
@@ -127,7 +129,7 @@ def _score_with_judge(args: argparse.Namespace, tables: list[Table], before: lis
                 return score
 
             try:
-                return await _score(args, tables, before, counting)
+                return await _score(args, options, tables, before, counting)
             except Stopped as reason:
                 print(f"stopped: {reason}; {settled} scores of intent are in the journal", file=sys.stderr)
                 print("to go on: run the same command again", file=sys.stderr)
@@ -161,6 +163,10 @@ def _options(args: argparse.Namespace) -> Options:
     from arena.agent_runs.checks import Limits
     from arena.agent_runs.scored import Options
 
+    for name in _LIMITS:
+        share: float = getattr(args, f"max_{name.replace('-', '_')}")
+        if not 0 <= share <= 1:
+            raise Problem(f"--max-{name}: found {share:g}, expected a share from 0 to 1")
     limits = Limits(
         unmatched=args.max_unmatched,
         raw_failures=args.max_raw_failures,
@@ -206,12 +212,15 @@ class _Said:
 
 
 async def _score(
-    args: argparse.Namespace, tables: list[Table], before: list[Table], judge: IntentJudge | None
+    args: argparse.Namespace,
+    options: Options,
+    tables: list[Table],
+    before: list[Table],
+    judge: IntentJudge | None,
 ) -> int:
     from arena.agent_runs.scoring import analyse, score_tables
     from arena.agent_runs.state import Spool
 
-    options = _options(args)
     with ExitStack() as stack:
         spool = Spool(args.out)
         stack.callback(spool.close)

@@ -35,8 +35,13 @@ def markdown(analysis: Analysis, language: Language) -> str:
 
 def plain(text: object, limit: int = _SHOWN) -> str:
     """One line of text that Markdown shows as it is."""
+    return _SPECIAL.sub(r"\\\1", brief(text, limit))
+
+
+def brief(text: object, limit: int = _SHOWN) -> str:
+    """One line of text without control codes, its end left out where it is long."""
     line = _CONTROL.sub(" ", "" if text is None else str(text)).strip()
-    return _SPECIAL.sub(r"\\\1", line if len(line) <= limit else f"{line[:limit]}…")
+    return line if len(line) <= limit else f"{line[:limit]}…"
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -63,7 +68,7 @@ def check_line(check: dict[str, Any], say: Words) -> str:
     state = {True: "passed", False: "not_passed", None: "noted"}[check["passed"]]
     line = f"{say.check(check['name'])}: {say(state)}"
     if check["name"] == "items_per_round":
-        line += " — " + ", ".join(f"{name} = {count}" for name, count in check["rounds"].items())
+        line += " — " + ", ".join(f"{brief(name)} = {count}" for name, count in check["rounds"].items())
     elif check["name"] != "single_round":
         line += f" — {say('of', n=check['count'], m=check['of'])} ({percent(check['share'])}"
         line += f", {say('limit')} {percent(check['limit'])})" if "limit" in check else ")"
@@ -72,12 +77,12 @@ def check_line(check: dict[str, Any], say: Words) -> str:
 
 def _where(check: dict[str, Any], say: Words) -> str:
     if check.get("queries"):
-        return f" [{', '.join(check['queries'])}]"
+        return f" [{', '.join(map(brief, check['queries']))}]"
     rows: list[Any] = check.get("rows") or []
     shown = [
-        f"{row['id']} @ {row['round']}: {say('row')} {row['first_row']}, {row['row']}"
+        f"{brief(row['id'])} @ {brief(row['round'])}: {say('row')} {row['first_row']}, {row['row']}"
         if isinstance(row, dict)
-        else (str(row) if check["name"] == "rounds_look_like_dates" else f"{say('row')} {row}")
+        else (brief(row) if check["name"] == "rounds_look_like_dates" else f"{say('row')} {row}")
         for row in rows
     ]
     return f" [{'; '.join(shown)}]" if shown else ""

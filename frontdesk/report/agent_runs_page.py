@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from arena.agent_runs.scoring import Analysis
-from frontdesk.report.agent_runs import check_line, input_line, number, p_text, percent
+from frontdesk.report.agent_runs import brief, check_line, input_line, number, p_text, percent
 from frontdesk.report.agent_runs_words import Language, Words
 from frontdesk.report.page import render
 
@@ -33,7 +33,8 @@ def page(analysis: Analysis, language: Language) -> str:
         rows=[*((say.round(row["index"]), row) for row in figures["rounds"]), (say("set"), figures["set"])],
         origins=[(say(f"origin_{name}"), count) for name, count in origin.items() if count],
         matrix=_matrix(names, figures["consistency"]["pairs"]),
-        round_names=names,
+        round_names=[brief(name) for name in names],
+        brief=brief,
         lists=lists,
         number=number,
         percent=percent,

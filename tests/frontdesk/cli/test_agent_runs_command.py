@@ -215,3 +215,41 @@ def test_an_unknown_judge_is_refused_with_those_there_are(
     ]
     assert main(arguments) == 2
     assert "stub" in capsys.readouterr().err
+
+
+def test_names_of_a_megabyte_and_control_codes_reach_no_report_and_no_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = {name: at for at, name in enumerate(HEADER)}
+    listed = rows()[:6]
+    for row in listed:
+        for name in ("Query ID", "카테고리", "방/반복"):
+            row[place[name]] += "\x1b[31m\u202e" + "긴" * 300_000
+    path = tmp_path / "runs.csv"
+    path.write_bytes(table_text([*listed, listed[0]]).encode())
+    assert main(["agent-runs", str(path), "--out", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert "\x1b" not in said
+    assert len(said) < 10_000
+    for name in ("agent_runs.md", "agent_runs.html"):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert not {"\x1b", "\u202e"} & set(text)
+        assert len(text) < 100_000
+
+
+@pytest.mark.parametrize("share", ["nan", "-0.1", "1.5"])
+def test_a_limit_that_is_no_share_is_refused(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], share: str
+) -> None:
+    assert main(["agent-runs", str(table), "--out", str(tmp_path / "out"), f"--max-duplicates={share}"]) == 2
+    assert "--max-duplicates: found" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_named_without_a_traceback(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    out = tmp_path / "file" / "out"
+    assert main(["agent-runs", str(table), "--out", str(out)]) == 2
+    assert capsys.readouterr().err.startswith(f"tutor-arena: {out}")
