@@ -16,12 +16,13 @@ from typing import Literal, Protocol
 from arena.criteria import OVERALL, Criterion, render
 from arena.earlier import NOTHING, Earlier, round_item
 from arena.matches import Match, Order, slots
-from arena.reading import CUT_OFF, LetterReading, own_text, read_choice, read_marker, read_object
+from arena.reading import CUT_OFF, LetterReading, read_choice, read_marker, read_object
 from arena.votes import judgment_from, majority, verdict
 from gateway import prompts
 from gateway.adapters.base import Answer, Message, Prompt, Schema
 from gateway.crowd import each
 from gateway.errors import CallFailed, as_failed
+from gateway.thinking import without_thinking
 from runstore.ids import digest, number
 from runstore.records import Judgment, Language, Outcome, Reply, Utterance, Verdict
 
@@ -206,7 +207,7 @@ def _read(bench: Bench, raw: str, finish: str, prompt: Prompt) -> tuple[LetterRe
 
 def _overall_words(raw: str) -> str | None:
     """The judge's own last paragraph before its decision."""
-    before = own_text(raw).rpartition("###")[0]
+    before = without_thinking(raw).rpartition("###")[0]
     paragraphs = [part.strip() for part in re.split(r"\n\s*\n", before.strip(" \n*_")) if part.strip()]
     return paragraphs[-1] if paragraphs else None
 

@@ -1,6 +1,7 @@
 """What a speaker's raw text becomes as an utterance: a few rules, always the same, and each counted.
 
-    thinking_removed     a <think> block is not speech; an unclosed one takes the rest with it
+    thinking_removed     a <think> block is not speech; an unclosed one takes the rest with it, and a closing tag
+                         alone on a line all before it
     role_prefix          the speaker's own name before the text is not part of it ("Student:", "[You]:", "학생:")
     role_flip            the text begins with the other side's name: it is kept, without the name
     both_parts           from the first line that begins with the other side's name, the text is not this speaker's
@@ -17,6 +18,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from gateway.thinking import without_thinking
 from runstore.publish import clean_unicode
 from runstore.records import Role
 
@@ -27,7 +29,6 @@ _NAMES: dict[Role, str] = {
     "teacher": r"teacher|tutor|assistant|선생님|교사|튜터",
 }
 _OTHER: dict[Role, Role] = {"student": "teacher", "teacher": "student"}
-_THINK = re.compile(r"<(think|thinking|thought)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _GAP = r"[\s\u200b-\u200f\u2060\ufeff]*"
 _MARK = r"[<＜]\s*END\s*/?\s*[>＞]"
 # In code, quotes or brackets it may be spoken of: there it counts only as a sentence of its own.
@@ -66,20 +67,22 @@ def has_visible(text: str) -> bool:
 def read_speech(raw: str, role: Role) -> Speech:
     """Apply the rules to one raw text of one speaker."""
     notes: list[str] = []
-    text = clean_unicode(raw)
-    text = _ruled(_THINK, text, "thinking_removed", notes)
-    text = text.strip()
+    whole = clean_unicode(raw)
+    said = without_thinking(whole)
+    if said != whole:
+        notes.append("thinking_removed")
+    text = said.strip()
     text = _ruled(_prefix(_NAMES[role]), text, "role_prefix", notes)
     text = _ruled(_prefix(_NAMES[_OTHER[role]]), text, "role_flip", notes)
     other = re.search(r"\n\s*" + _prefix(_NAMES[_OTHER[role]]).pattern, text, re.IGNORECASE)
     if other is not None:
         text = text[: other.start()]
         notes.append("both_parts")
-    said = _without_end(text) if role == "student" else text
-    ended = said != text
+    spoken = _without_end(text) if role == "student" else text
+    ended = spoken != text
     if ended:
         notes.append("end_marker")
-    text = said.strip()
+    text = spoken.strip()
     if len(text) > 2 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
         text = text[1:-1].strip()
         notes.append("quotes_removed")
@@ -99,12 +102,8 @@ def _prefix(names: str) -> re.Pattern[str]:
 
 
 def _ruled(pattern: re.Pattern[str], text: str, note: str, notes: list[str]) -> str:
-    changed = pattern.sub("", text) if note == "thinking_removed" else _without_start(pattern, text)
-    if changed != text:
-        notes.append(note)
-    return changed
-
-
-def _without_start(pattern: re.Pattern[str], text: str) -> str:
     start = pattern.match(text)
-    return text[start.end() :] if start else text
+    if start is None:
+        return text
+    notes.append(note)
+    return text[start.end() :]

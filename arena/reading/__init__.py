@@ -8,7 +8,7 @@ are in ``docs/reading.md``.
 from arena.reading.escapes import escape_latex
 from arena.reading.marker import LetterReading, read_choice, read_marker
 from arena.reading.objects import ObjectReading, read_object, scan_element
-from arena.reading.text import CUT_OFF, own_text, plain_text
+from arena.reading.text import CUT_OFF, plain_text
 from arena.reading.values import NOT_APPLICABLE, ScoreReading, read_flag, read_integer, read_score
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "ObjectReading",
     "ScoreReading",
     "escape_latex",
-    "own_text",
     "plain_text",
     "read_choice",
     "read_flag",

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from arena.reading.text import CUT_OFF, finished, folded, own_text, plain_text
+from arena.reading.text import CUT_OFF, finished, folded, plain_text
+from gateway.thinking import without_thinking
 
 Letter = Literal["a", "b", "c"]
 
@@ -34,7 +35,7 @@ def read_marker(raw: str, *, finish: str = "stop", quoted: Sequence[str] = ()) -
     """
     if not finished(finish):
         return LetterReading(None, CUT_OFF)
-    lines = [line.translate(_EMPHASIS).strip() for line in plain_text(own_text(raw)).split("\n")]
+    lines = [line.translate(_EMPHASIS).strip() for line in plain_text(without_thinking(raw)).split("\n")]
     if not any(lines):
         return LetterReading(None, "the reply is empty")
     sources = [folded(text) for text in quoted]

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from arena.reading.escapes import escape_latex
-from arena.reading.text import CUT_OFF, finished, folded, own_text
+from arena.reading.text import CUT_OFF, finished, folded
+from gateway.thinking import without_thinking
 
 Object = dict[str, Any]
 MOST_OBJECTS = 1000
@@ -52,7 +53,7 @@ def read_object(
     """
     if not finished(finish):
         return ObjectReading(None, reason=CUT_OFF)
-    text = own_text(raw).strip().removeprefix("\ufeff")
+    text = without_thinking(raw).strip().removeprefix("\ufeff")
     if not text:
         return ObjectReading(None, reason="the reply is empty")
     # Only a text with an object in it can have been quoted: the others need not be searched.

@@ -1,4 +1,4 @@
-"""What is taken off a reply before anything is read from it: thinking, invisible characters, width variants."""
+"""What is taken off a reply before anything is read from it: invisible characters, width variants."""
 
 from __future__ import annotations
 
@@ -8,12 +8,6 @@ import unicodedata
 STOPPED = frozenset({"stop", "end_turn", "stop_sequence", "eos"})
 CUT_OFF = "the reply was cut off or blocked"
 
-_NAMES = "think|thinking|thought|thoughts|reasoning|scratchpad"
-_OPEN = rf"(?:<(?:{_NAMES})>|\[THINK\]|◁think▷)"
-_CLOSE = rf"(?:</(?:{_NAMES})>|\[/THINK\]|◁/think▷)"
-_BLOCK = re.compile(rf"{_OPEN}.*?{_CLOSE}", re.DOTALL | re.IGNORECASE)
-_UNOPENED = re.compile(rf"\A.*?^[ \t]*{_CLOSE}[ \t]*$", re.DOTALL | re.IGNORECASE | re.MULTILINE)
-_UNCLOSED = re.compile(rf"^[ \t]*{_OPEN}.*\Z", re.DOTALL | re.IGNORECASE | re.MULTILINE)
 _WIDTH_TAGS = ("<wide>", "<narrow>", "<small>")
 # Joiners, fillers and variation selectors, which Unicode counts as marks, letters or symbols.
 _INVISIBLE = re.compile(
@@ -25,17 +19,6 @@ _PARENTHESISED = {"⒜": "(a)", "⒝": "(b)", "⒞": "(c)"}
 def finished(finish: str) -> bool:
     """Whether the endpoint ended its reply of its own accord."""
     return finish.lower() in STOPPED
-
-
-def own_text(raw: str) -> str:
-    """The reply without its thinking blocks.
-
-    A pair of thinking tags goes with all that is between; a closing tag alone on a line takes all before it (some
-    servers swallow the opening one); an opening tag that starts a line and never closes takes all after it.
-    """
-    text = _BLOCK.sub("", raw)
-    text = _UNOPENED.sub("", text, count=1)
-    return _UNCLOSED.sub("", text)
 
 
 class _Plain(dict[int, str]):

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from arena.reading.text import CUT_OFF, finished, own_text, plain_text
+from arena.reading.text import CUT_OFF, finished, plain_text
+from gateway.thinking import without_thinking
 
 NOT_APPLICABLE = "not applicable"
 
@@ -81,7 +82,7 @@ def read_score(
     """
     if not finished(finish):
         return ScoreReading(None, CUT_OFF)
-    text = re.sub(r"[*_`]", "", plain_text(own_text(raw))).strip()
+    text = re.sub(r"[*_`]", "", plain_text(without_thinking(raw))).strip()
     if re.fullmatch(r"[+-]?\d[\d.,]*(?:\s*/\s*\d+)?\s*점?\.?", text):
         return _first_number(text, low, high)
     label = "|".join(re.escape(word) for word in labels)

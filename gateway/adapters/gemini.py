@@ -94,7 +94,7 @@ class GeminiAdapter(Vendor):
             raise classify.fault(reply, self._now)
         body = reading.load(reply)
         candidates = body.get("candidates")
-        if not candidates:
+        if not candidates or body.get("error"):
             raise self._without_candidates(body, reply)
         return self._answer(reading.first(candidates), body)
 

@@ -250,11 +250,7 @@ class HttpAdapter:
         error = templates.walk(data, self._error)
         if error is not templates.MISSING and error:
             return classify.embedded_fault(error, reply, self._now)
-        seen = (
-            f"an object with {', '.join(sorted(reading.as_dict(data))[:8])}"
-            if reading.as_dict(data)
-            else reading.shown(reply.body)
-        )
+        seen = reading.shown(reply.body, reading.LONGEST_MESSAGE)
         return Fault("malformed", f"nothing at {path} in the answer; found {seen}", TRANSIENT, status=reply.status)
 
 

@@ -14,13 +14,12 @@ import orjson
 
 from gateway.adapters.base import Answer, Tokens, WireReply
 from gateway.errors import NO, TRANSIENT, Fault
+from gateway.thinking import looks_like_thinking
 from runstore import publish
 
 LEAKED_REASONING = "possible leaked reasoning"
 LONGEST_MESSAGE = 400
 
-_LEAK_HINTS = ("HOUGHT", "hought", "THINKING", "think>", "thinking>")
-_LEAK = re.compile(r"^\s*(?:THOUGHTS?|Thoughts?|THINKING)\s*:|</?think(?:ing)?>", re.MULTILINE)
 _TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 
 
@@ -123,10 +122,7 @@ def _chunk(chunk: object) -> str:
 
 def leaks(text: str) -> tuple[str, ...]:
     """A warning if the text looks as if the model's private reasoning were in it."""
-    for hint in _LEAK_HINTS:
-        if hint in text:
-            return (LEAKED_REASONING,) if _LEAK.search(text) else ()
-    return ()
+    return (LEAKED_REASONING,) if looks_like_thinking(text) else ()
 
 
 def settle(

@@ -16,6 +16,8 @@ from simulator.speech import has_visible, read_speech
         ("it is 4\nTeacher: right! and then?", "student", "it is 4", ("both_parts",)),
         ("<think>they are wrong</think>Try n = 2.", "teacher", "Try n = 2.", ("thinking_removed",)),
         ("<think>never closed, all of it", "teacher", "", ("thinking_removed",)),
+        ("It is 42, I must not say it.\n</think>\n\nTry n = 2.", "teacher", "Try n = 2.", ("thinking_removed",)),
+        ("[THINK]it is 42[/THINK]\nTry n = 2.", "teacher", "Try n = 2.", ("thinking_removed",)),
         ('"why is that?"', "student", "why is that?", ("quotes_removed",)),
         ('"a" and "b"', "student", '"a" and "b"', ()),
         ("students: many of them", "student", "students: many of them", ()),
