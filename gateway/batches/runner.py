@@ -92,7 +92,12 @@ class BatchRunner:
     async def ask(
         self, endpoint: str, prompt: Prompt, *, repeat: int = 0, stage: str = "", item: str = ""
     ) -> Answer:
-        """The answer that the journal holds. Raises the failure it ended in, Stopped, or Waiting."""
+        """The answer that the journal holds. Raises the failure it ended in, Stopped, or Waiting.
+
+        An endpoint that the runner was not made for is asked in real time.
+        """
+        if endpoint not in self._lanes:
+            return await self._gateway.ask(endpoint, prompt, repeat=repeat, stage=stage, item=item)
         target = self._gateway.endpoints[endpoint]
         sent = target.adapter.compose(prompt)
         key = target.key(sent, repeat)

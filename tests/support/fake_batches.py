@@ -1,10 +1,11 @@
 """The batch interfaces of OpenAI, Anthropic and Gemini on the fake provider, each in its own shape.
 
-A job is done after ``polls`` looks; its requests are then answered as they would have been one by one, and counted
-in the provider's ``received`` and ``delivered`` under the same keys. ``outcome`` decides otherwise for a request:
-``expired``, ``refused`` (for good), ``broken`` (passes on another try). ``hang`` names places where the server
-does its work and then never answers: ``create``, ``look``, ``results``, ``upload``, ``list``; ``before create`` is
-the place where it does nothing either. Lists come in pages of two, results shuffled where a provider promises no order.
+A job is done after ``polls`` looks; its requests are then answered as they would have been one by one, and are
+counted in the provider's ``received`` and ``delivered`` under the same keys. ``outcome`` decides otherwise for a
+request: ``expired``, ``refused`` (for good), ``broken`` (passes on another try), ``cut`` (at the token limit).
+``hang`` names places where the server does its work and then never answers: ``create``, ``look``, ``results``,
+``upload``, ``list``; at ``before create`` it does nothing either. ``status`` is what looks are answered with
+instead. Lists come in pages of two, results shuffled where a provider promises no order.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ class FakeBatches:
         self.hang: set[str] = set()
         self.failing: list[str] = []
         """Why the next jobs fail as a whole."""
+        self.status: int | None = None
         self.keyless = False
         """Gemini's inline results come without their metadata."""
         self.files: dict[str, bytes] = {}
@@ -165,8 +167,8 @@ class FakeBatches:
     def _look(self, path: str) -> Reply:
         name = path.removeprefix("/v1beta/") if path.startswith("/v1beta/") else path.rsplit("/", 1)[1]
         job = self.jobs.get(name)
-        if job is None:
-            return _missing()
+        if job is None or self.status is not None:
+            return _missing(self.status or 404)
         job.looks += 1
         if job.looks >= self.polls and job.results is None:
             self._run(job)
@@ -198,11 +200,14 @@ class FakeBatches:
             if how != "expired":
                 self.provider.received[key] += 1
                 self.provider.stats.calls += 1
-            if how is None:
+            is_answered = how in (None, "cut")
+            if is_answered:
                 self.provider.delivered[key] += 1
                 self.provider.stats.answered += 1
-            body = orjson.loads(self.provider.good(asked)) if how is None else None
-            job.results.append(_ROWS[job.shape](self, job, request.name, how, body))
+            finish = "length" if how == "cut" else "stop"
+            body = fake_shapes.answer(asked, self.provider.text(asked), finish=finish) if is_answered else b"null"
+            row = _ROWS[job.shape](self, job, request.name, None if is_answered else how, orjson.loads(body))
+            job.results.append(row)
         if job.shape != "gemini":
             random.Random(job.id).shuffle(job.results)
 
@@ -259,7 +264,13 @@ class FakeBatches:
 
 def _anthropic(job: BatchJob) -> dict[str, Any]:
     done = job.results is not None
-    names = {"good": "succeeded", "expired": "expired", "refused": "errored", "broken": "errored"}
+    names = {
+        "good": "succeeded",
+        "cut": "succeeded",
+        "expired": "expired",
+        "refused": "errored",
+        "broken": "errored",
+    }
     counts = dict.fromkeys(("processing", "succeeded", "errored", "canceled", "expired"), 0)
     counts["processing"] = 0 if done else len(job.requests)
     for how, count in job.counts.items():
@@ -313,8 +324,8 @@ def _lines(rows: Sequence[Any]) -> bytes:
     return b"".join(orjson.dumps(row) + b"\n" for row in rows)
 
 
-def _missing() -> Reply:
-    return Reply(b'{"error":{"message":"no such job","code":404,"status":"NOT_FOUND"}}', 404)
+def _missing(status: int = 404) -> Reply:
+    return Reply(b'{"error":{"message":"no such job for this key"}}', status)
 
 
 def _stamp(at: float) -> str:

@@ -1,47 +1,13 @@
 """A scoring run that is killed twice ends in the same files as one that was not, and pays for nothing twice."""
 
-import json
-import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 from runstore.publish import read_csv
 from tests.support.fake_provider import FakeProvider
+from tests.support.scoring_command import JUDGES, prepared, started
 
-SESSIONS, JUDGES, AT_ONCE = 284, {"gemini": "gemini", "gpt": "openai", "claude": "anthropic"}, 16
-
-
-def prepared(folder: Path, provider: FakeProvider) -> list[str]:
-    rows = [
-        {
-            "id": f"s{number}",
-            "mode": "agent" if number % 2 else "freepass",
-            "messages": [
-                {"role": "user", "content": f"How do I factor x^2 - {number}?"},
-                {"role": "assistant", "content": "Which two numbers multiply to that?"},
-            ],
-        }
-        for number in range(SESSIONS)
-    ]
-    (folder / "in.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    lines = ["[run]", 'name = "killed"', "seed = 3"]
-    for name, kind in JUDGES.items():
-        settings = provider.settings(kind, api_key_env="A_KEY", concurrency=AT_ONCE)
-        lines += [f"[endpoints.{name}]", *(f"{key} = {json.dumps(value)}" for key, value in settings.items())]
-    (folder / "config.toml").write_text("\n".join(lines), encoding="utf-8")
-    judges = [word for name in JUDGES for word in ("--judge", name)]
-    fixed = ["--rubric", "qac", "--repeats", "1", "--resamples", "0", "--compare", "mode"]
-    files = ["--input", str(folder / "in.jsonl"), "--config", str(folder / "config.toml")]
-    return [sys.executable, "-m", "frontdesk", "score", *files, *judges, *fixed]
-
-
-def started(command: list[str], out: Path) -> "subprocess.Popen[bytes]":
-    environment = {**os.environ, "A_KEY": "k-123456789"}
-    return subprocess.Popen(
-        [*command, "--out", str(out)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+SESSIONS, AT_ONCE = 284, 16
 
 
 def killed_after(command: list[str], out: Path, provider: FakeProvider, calls: int) -> None:
@@ -56,7 +22,7 @@ def killed_after(command: list[str], out: Path, provider: FakeProvider, calls: i
 
 def test_two_kills_change_no_score_and_pay_for_no_sheet_twice(tmp_path: Path) -> None:
     with FakeProvider(latency_ms=20) as provider:
-        command = prepared(tmp_path, provider)
+        command = prepared(tmp_path, provider, SESSIONS, concurrency=AT_ONCE)
         assert started(command, tmp_path / "whole").wait(120) == 0
         whole = provider.stats.calls
         assert whole == SESSIONS * len(JUDGES)
