@@ -22,7 +22,7 @@ _FLAGS: dict[str, int] = {
 }
 _NOT_APPLICABLE = frozenset({"na", "n/a", "n.a.", "not applicable", "not_applicable", "해당 없음", "해당없음"})
 _WHOLE = re.compile(r"[+-]?\d+(?:\.0+)?")
-_GIVEN = r"\s*[:=]\s*(?P<value>[+-]?\d+(?:[.,]\d+)?)(?P<rest>[^\n]*)"
+_GIVEN = r"\s*[:=]\s*(?P<value>[+-]?\d+(?:[.,]\d+)?)(?=(?P<rest>[^\n]*))"
 _OUT_OF = re.compile(r"\s*\(?\s*(?:/|out\s+of|of)\s*(\d+)(?![\d.]*\d)", re.IGNORECASE)
 _FULL_MARKS = re.compile(r"(\d+)\s*점?\s*만점\s*(?:에서|에|중|기준)?\s*[:,]?\s*")
 _RANGE = re.compile(r"\s*(?:-|–|—|~|to\b|or\b|에서)\s*\d")
@@ -106,7 +106,7 @@ def _first_number(text: str, low: int, high: int) -> ScoreReading:
     bound = _OUT_OF.match(rest)
     if bound and int(bound[1]) != high:
         return ScoreReading(None, f"out of {bound[1]} on a scale up to {high}")
-    if not bound and re.match(r"\s*/|[^\W_]", rest) and not rest.startswith("점"):
+    if not bound and re.match(r"\s*[/%％]|[^\W_]", rest) and not rest.startswith("점"):
         return ScoreReading(None, "no whole number")
     return _on_scale(match[0], low, high)
 

@@ -10,6 +10,8 @@ PREFIX = "Score (an integer between 1 and 5) - the tutor asked 3 questions but g
     [
         (PREFIX + "Score: 2", 2),
         (PREFIX + "Score: 2/5", 2),
+        ("Score: 4 for warmth, but the overall Score: 2", 2),
+        ("Score: 3%", None),
         (PREFIX + "Score: 2 out of 5", 2),
         (PREFIX + "Score: 4.5", None),
         (PREFIX + "Score: 7", None),
