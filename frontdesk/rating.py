@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from arena.judges.families import family_of
 from arena.ratings.estimate import Settings
 from arena.ratings.leaderboard import Leaderboard, build
 from arena.ratings.verdicts import from_verdicts, subset_labels
 from frontdesk.config import Config
 from frontdesk.runfolder import RunFolder
+from gateway.adapters.catalog import settings_of as endpoint_settings
 from runstore.problems import Problem
+from runstore.publish import write_json
 from runstore.records import Judgment, Verdict
 
 
@@ -34,10 +37,21 @@ def settings_of(config: Config) -> Settings:
 def rate_run(
     folder: RunFolder, config: Config, judgments: Sequence[Judgment], verdicts: Sequence[Verdict]
 ) -> Leaderboard:
-    """Rate a run's verdicts and write leaderboard.json, .csv and .md into its folder."""
+    """Rate a run's verdicts; write leaderboard.json, .csv and .md, and judges.json, into its folder."""
     from arena.ratings.files import write_leaderboard
 
     labels = subset_labels(folder.subsets()) if folder.file("subsets.jsonl").is_file() else None
     board = build(from_verdicts(verdicts, judgments, labels), settings_of(config))
     write_leaderboard(folder.path, board)
+    write_judges(folder, config, judgments, board)
     return board
+
+
+def write_judges(folder: RunFolder, config: Config, judgments: Sequence[Judgment], board: Leaderboard) -> None:
+    """Analyse a run's judges and write judges.json, where the run has its replies."""
+    from arena.judges.analysis import analyse
+
+    if not folder.file("replies.jsonl").is_file():
+        return
+    families = {name: family_of(endpoint_settings(name, table)) for name, table in config.endpoints.items()}
+    write_json(folder.file("judges.json"), analyse(judgments, folder.replies(), board, families))

@@ -8,18 +8,15 @@ covariate: the relative difference (a - b) / (a + b), in units of its standard d
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.ratings.battles import Battles, Rows
-from arena.ratings.bradley_terry import Design, cell_design, fit
-from arena.ratings.estimate import MEAN, SCALE, Settings, estimate
-from arena.ratings.intervals import sandwich, score_units
-from arena.ratings.leaderboard import normal_quantile, number
+from arena.ratings.battles import Battles
+from arena.ratings.covariates import adjusted
+from arena.ratings.estimate import MEAN, SCALE, Settings
+from arena.ratings.leaderboard import number
 from runstore.problems import Problem
 
 Floats = NDArray[np.float64]
@@ -54,45 +51,31 @@ def style_control(battles: Battles, settings: Settings) -> JsonObject:
     rows = battles.rows
     if rows is None or not rows.covariates:
         raise Problem(f"--style: found no columns of style, expected reply_a, reply_b or {FEATURES[0]}_a, _b")
-    plain = estimate(battles, replace(settings, intervals="none"))
-    if plain.fitted is None:
-        return {"covariates": [], "models": [], "reason": plain.reason}
     columns = {name: values / values.std() for name, values in rows.covariates.items() if values.std() > 0}
-    single = _singly(battles, rows)
-    core = np.full(len(battles.names), -1)
-    core[plain.members] = plain.design.core
-    design = _with_covariates(single, core, columns, position="position" in plain.design.shared)
-    if np.linalg.matrix_rank(design.shared_columns) < len(design.shared):
-        return {"covariates": [], "models": [], "reason": "the covariates repeat each other"}
-    fitted = fit(design, design.counts(single.weight), ties=plain.fitted.ties)
-    if not fitted.converged:
-        return {
-            "covariates": [],
-            "models": [],
-            "reason": "style decides too many of these battles: no finite estimate",
-        }
-    clustered = settings.clustered and rows.cluster is not None
-    covariance = sandwich(fitted, score_units(single, design, fitted, clustered=clustered))
-    half = normal_quantile(settings.level) * np.sqrt(np.maximum(np.diag(covariance), 0))
-    first = design.size + len(design.shared) - len(columns)
-    size = len(plain.members)
+    found = adjusted(battles, settings, columns)
+    plain, fitted = found.plain.fitted, found.fitted
+    if plain is None or fitted is None:
+        return {"covariates": [], "models": [], "reason": found.reason}
+    half = np.full(len(fitted.vector), np.nan) if found.half is None else found.half
+    effects = [found.effect(name) for name in columns]
     return {
         "covariates": [
             {
-                "name": name,
-                "log_odds_per_sd": number(float(value)),
-                **_limits(float(value), float(half[first + k])),
+                "name": effect.name,
+                "log_odds_per_sd": number(effect.value),
+                "lower": number(effect.lower),
+                "upper": number(effect.upper),
             }
-            for k, (name, value) in enumerate(zip(columns, fitted.shared[-len(columns) :], strict=True))
+            for effect in effects
         ],
         "models": [
             {
                 "name": battles.names[int(m)],
-                "raw": number(MEAN + SCALE * float(plain.fitted.theta[r])),
+                "raw": number(MEAN + SCALE * float(plain.theta[r])),
                 "rating": number(MEAN + SCALE * float(fitted.theta[r])),
-                **_limits(MEAN + SCALE * float(fitted.theta[r]), SCALE * float(half[:size][r])),
+                **_limits(MEAN + SCALE * float(fitted.theta[r]), SCALE * float(half[r])),
             }
-            for r, m in enumerate(plain.members)
+            for r, m in enumerate(found.plain.members)
         ],
         "reason": None,
     }
@@ -100,43 +83,3 @@ def style_control(battles: Battles, settings: Settings) -> JsonObject:
 
 def _limits(value: float, half: float) -> dict[str, float | None]:
     return {"lower": number(value - half), "upper": number(value + half)}
-
-
-def _singly(battles: Battles, rows: Rows) -> Battles:
-    """Every battle a cell of its own: covariates differ from battle to battle."""
-    cell, total = rows.cell, len(rows.cell)
-    weight = np.ones(total) if rows.weight is None else rows.weight
-    return replace(
-        battles,
-        i=battles.i[cell],
-        j=battles.j[cell],
-        outcome=battles.outcome[cell],
-        first=battles.first[cell],
-        weight=weight,
-        square=weight**2,
-        number=np.ones(total, np.int64),
-        rows=replace(rows, cell=np.arange(total, dtype=np.int32)),
-    )
-
-
-def _with_covariates(
-    single: Battles, core: NDArray[np.int64], columns: Mapping[str, Floats], *, position: bool
-) -> Design:
-    """One row a battle, with its covariates (and who was shown first) as shared columns."""
-    inside = np.flatnonzero((core[single.i] >= 0) & (core[single.i] == core[single.j]))
-    base, members = cell_design(single, core, position=position)
-    index = np.full(len(core), -1)
-    index[members] = np.arange(len(members))
-    row = np.full(len(single.i), -1)
-    row[inside] = np.arange(len(inside))
-    shown = [single.first[inside].astype(np.float64)] if position else []
-    stacked = np.stack([*shown, *(values[inside] for values in columns.values())], axis=1)
-    return Design(
-        index[single.i[inside]],
-        index[single.j[inside]],
-        stacked,
-        (*base.shared, *columns),
-        base.core,
-        row,
-        single.outcome,
-    )

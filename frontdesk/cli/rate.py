@@ -72,6 +72,8 @@ def run(args: argparse.Namespace) -> int:
         if folder is not None
         else []
     )
+    if args.run_dir is not None and args.out is None:
+        _analyse_judges(args.run_dir, board)
     _print(board, as_json=args.json)
     for path in paths:
         print(f"wrote {path}", file=sys.stderr)
@@ -109,6 +111,16 @@ def _verdicts(run_dir: Path | None, file: Path | None, *, style: bool) -> Battle
         subset_labels(read_records(subsets, Subset)) if subsets.is_file() else None,
         reply_styles(read_records(folder / "replies.jsonl", Reply)) if style else None,
     )
+
+
+def _analyse_judges(run_dir: Path, board: Leaderboard) -> None:
+    """judges.json of a run folder that has all it takes."""
+    from frontdesk.rating import write_judges
+    from frontdesk.runfolder import RunFolder
+
+    folder = RunFolder(run_dir)
+    if all(folder.file(name).is_file() for name in ("run.toml", "judgments.jsonl")):
+        write_judges(folder, folder.config(), folder.judgments(), board)
 
 
 def _settings(args: argparse.Namespace) -> Settings:

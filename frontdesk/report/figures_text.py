@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from arena.agreement.shares import Share
 from arena.ratings.tables import percent
-from frontdesk.report.shares import Share
 
 __all__ = ["count", "dollars", "level_text", "p_text", "percent", "plain", "span", "with_span"]
 

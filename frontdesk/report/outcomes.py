@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from frontdesk.report.shares import Share, share_of
+from arena.agreement.shares import Share, share_of
 from runstore.records import Dialogue, Subset, Verdict
 
 RELIABILITY = ("unanimous", "majority", "split", "invalid")

@@ -7,6 +7,7 @@ from frontdesk.report.run_data import RunData
 from frontdesk.report.run_sections import breakdowns, leaderboard, matrix, reliability, result
 from frontdesk.report.run_sections_judges import examples, judging
 from frontdesk.report.run_sections_made import cost, dialogues, missing, provenance
+from frontdesk.report.run_sections_panel import panel
 from frontdesk.report.run_sections_people import people
 from frontdesk.report.run_sections_refresh import refreshed
 from frontdesk.report.run_words import Words
@@ -23,6 +24,7 @@ def document(data: RunData, language: Language) -> Document:
         refreshed(data.refreshed, language),
         matrix(data, say),
         judging(data, say),
+        panel(data.panel, language),
         people(data.human, language),
         breakdowns(data, say),
         examples(data, say),

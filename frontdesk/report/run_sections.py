@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
+from arena.agreement.shares import Share
 from frontdesk.report import outcomes
 from frontdesk.report.charts import INVALID, LESS_SURE, SURE, TIE, Dot, dots
 from frontdesk.report.document import Bar, Block, Cell, Chart, Section, Table, Text, cells, columns
 from frontdesk.report.figures_text import count, level_text, p_text, percent, plain, span, with_span
 from frontdesk.report.run_data import RunData
 from frontdesk.report.run_words import Words
-from frontdesk.report.shares import Share
 
 JsonObject = dict[str, Any]
 _MOST_IN_MATRIX = 30

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from frontdesk.report import judges_view
+from arena.judges import behaviour
 from frontdesk.report.charts import SURE, Dot, dots
 from frontdesk.report.document import (
     Block,
@@ -37,7 +37,7 @@ def judging(data: RunData, say: Words) -> Section:
 def _position(data: RunData, say: Words) -> list[Block]:
     level = level_text(data.level)
     interval = say("interval", level=level)
-    rows = judges_view.position(data.judgments, data.judges, data.level)
+    rows = behaviour.position(data.judgments, data.judges, data.level)
     keys = ("shown_first", "shown_second", "ties", "unreadable", "first_share")
     table = Table(
         columns(say("judge"), *map(say, keys), interval),
@@ -73,7 +73,7 @@ def _position(data: RunData, say: Words) -> list[Block]:
 
 
 def _consistency(data: RunData, say: Words) -> list[Block]:
-    rows = judges_view.consistency(data.judgments, data.judges, data.level)
+    rows = behaviour.consistency(data.judgments, data.judges, data.level)
     interval = say("interval", level=level_text(data.level))
     keys = ("rounds", "unreadable", "all_alike", "share")
     table = Table(
@@ -99,7 +99,7 @@ def _consistency(data: RunData, say: Words) -> list[Block]:
 def _between(data: RunData, say: Words) -> list[Block]:
     if len(data.judges) < 2:
         return [Text(say("one_judge"), "soft")]
-    rows = judges_view.between_judges(data.judgments, data.judges, data.level)
+    rows = behaviour.between_judges(data.judgments, data.judges, data.level)
     interval = say("interval", level=level_text(data.level))
     body: list[tuple[Cell, ...]] = []
     for row in rows:

@@ -10,11 +10,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from frontdesk.report import judges_view, outcomes
-from frontdesk.report.judges_view import MatchKey, match_of
+from arena.agreement.shares import Share
+from arena.judges import behaviour
+from arena.judges.behaviour import MatchKey, match_of
+from frontdesk.report import outcomes
 from frontdesk.report.run_data import RunData
 from frontdesk.report.run_sections import colour_of
-from frontdesk.report.shares import Share
 from runstore.records import Judgment, Reply, Subset, Verdict
 
 JsonObject = dict[str, Any]
@@ -159,7 +160,7 @@ def judging(data: RunData) -> JsonObject:
         "names": data.judges,
         "position": [
             [row.first, row.second, row.ties, row.unreadable, *_figures(row.share)]
-            for row in judges_view.position(data.judgments, data.judges, level)
+            for row in behaviour.position(data.judgments, data.judges, level)
         ],
         "consistency": [
             [
@@ -171,7 +172,7 @@ def judging(data: RunData) -> JsonObject:
                 row.pairs_alike,
                 row.pairs,
             ]
-            for row in judges_view.consistency(data.judgments, data.judges, level)
+            for row in behaviour.consistency(data.judgments, data.judges, level)
         ],
         "between": [
             [
@@ -180,7 +181,7 @@ def judging(data: RunData) -> JsonObject:
                 *_figures(row.alike),
                 *(row.kappa.value, row.kappa.reason),
             ]
-            for row in judges_view.between_judges(data.judgments, data.judges, level)
+            for row in behaviour.between_judges(data.judgments, data.judges, level)
         ],
     }
 

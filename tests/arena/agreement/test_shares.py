@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from frontdesk.report.shares import share_of
+from arena.agreement.shares import share_of
 
 
 def test_independent_items_give_wilsons_interval_with_students_quantile() -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arena.agreement.kappa import cohen_kappa
 from arena.agreement.result import Statistic
-from frontdesk.report.shares import Share, share_of
+from arena.agreement.shares import Share, share_of
 from runstore.records import Judgment
 
 MatchKey = tuple[str, str, str, str]
@@ -101,17 +102,41 @@ def consistency(judgments: Sequence[Judgment], judges: Sequence[str], level: flo
     return rows
 
 
-def between_judges(judgments: Sequence[Judgment], judges: Sequence[str], level: float) -> list[JudgePair]:
-    """Every pair of judges, over the matches on which both have a majority of their own readable rounds."""
+@dataclass(frozen=True)
+class Majorities:
+    """Each rater's own majority per match, None without one. A rater is a judge, or several taken as one."""
+
+    of: dict[str, dict[MatchKey, str | None]]
+    dialogue: dict[MatchKey, str]
+
+    def codes(self, raters: Sequence[str]) -> NDArray[np.float64]:
+        """Matches x raters: 0 the first name won, 1 a tie, 2 the second name won, NaN nothing (no sizes)."""
+        table = [[_code(key, self.of[rater].get(key)) for rater in raters] for key in sorted(self.dialogue)]
+        return np.array(table, dtype=np.float64).reshape(-1, len(raters))
+
+
+def majorities(judgments: Sequence[Judgment], rater: Callable[[str], str] = str) -> Majorities:
+    """The majority of each rater's readable rounds. ``rater`` names whom a judge counts as."""
     votes: defaultdict[str, defaultdict[MatchKey, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     dialogue: dict[MatchKey, str] = {}
     for judgment in judgments:
+        own = votes[rater(judgment.judge)]
         if judgment.outcome != "unreadable":
-            votes[judgment.judge][match_of(judgment)][_word(judgment)] += 1
+            own[match_of(judgment)][_word(judgment)] += 1
             dialogue[match_of(judgment)] = judgment.dialogue
-    own = {judge: {key: _majority(counts) for key, counts in votes[judge].items()} for judge in judges}
-    keys = sorted(dialogue)
-    return [_pair(a, b, own[a], own[b], keys, dialogue, level) for a, b in combinations(judges, 2)]
+    found = {name: {key: _majority(counts) for key, counts in own.items()} for name, own in votes.items()}
+    return Majorities(found, dialogue)
+
+
+def between_judges(judgments: Sequence[Judgment], judges: Sequence[str], level: float) -> list[JudgePair]:
+    """Every pair of judges, over the matches on which both have a majority of their own readable rounds."""
+    found = majorities(judgments)
+    return [compared(found, a, b, level) for a, b in combinations(judges, 2)]
+
+
+def compared(found: Majorities, a: str, b: str, level: float) -> JudgePair:
+    """How often two raters' majorities are alike, and their kappa."""
+    return _pair(a, b, found.of.get(a, {}), found.of.get(b, {}), sorted(found.dialogue), found.dialogue, level)
 
 
 def _pair(
@@ -139,5 +164,4 @@ def _majority(counts: Counter[str]) -> str | None:
 
 
 def _code(key: MatchKey, word: str | None) -> float:
-    """0 the first name won, 1 a tie, 2 the second name won, NaN nothing: categories, not sizes."""
     return float("nan") if word is None else 1.0 if word == _TIE else 0.0 if word == key[1] else 2.0
