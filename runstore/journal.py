@@ -117,34 +117,37 @@ class Journal:
         yield from read_rows(self.folder)
 
     def _load(self) -> None:
-        open_calls: Counter[int] = Counter()
+        open_calls: dict[int, int] = {}
         for path in segments(self.folder):
             number = len(self._paths)
             self._paths.append(path)
             end = 0
-            with path.open("rb") as file:
+            with path.open("rb", buffering=1 << 20) as file:
                 for offset, line in _checked_lines(path, file, self.notes):
                     end = offset + len(line)
-                    self._index(line, number, offset, open_calls)
+                    self._index(line, number << _OFFSET_BITS | offset, open_calls)
             if not self.read_only:
                 _cut_tail(path, end, self.notes)
         self.lost = sum(open_calls.values())
 
-    def _index(self, line: bytes, number: int, offset: int, open_calls: Counter[int]) -> None:
-        state = line[_STATE_START : line.index(b'"', _STATE_START)]
+    def _index(self, line: bytes, place: int, open_calls: dict[int, int]) -> None:
+        """Take in a line; ``open_calls`` counts, by key, those that were sent and have not ended."""
+        state = line[_STATE_START : _STATE_START + 4]
         if state == b"note":
             return
         short = int(line[_KEY_START : _KEY_START + 16], 16)
         if state == b"sent":
-            open_calls[short] += 1
+            open_calls[short] = open_calls.get(short, 0) + 1
             return
-        self.states[state.decode()] += 1
-        if open_calls[short] <= 1:
-            del open_calls[short]
+        others = open_calls.pop(short, 1) - 1
+        if others:
+            open_calls[short] = others
+        if state == b'ok",':
+            self.states["ok"] += 1
+            self._where[short] = place
         else:
-            open_calls[short] -= 1
-        index = self._where if state == b"ok" else self._failed
-        index[short] = number << _OFFSET_BITS | offset
+            self.states[line[_STATE_START : line.index(b'"', _STATE_START)].decode()] += 1
+            self._failed[short] = place
 
     # -- writing
 
@@ -346,12 +349,7 @@ def _checked_lines(path: Path, file: BinaryIO, notes: list[str]) -> Iterator[tup
 
 
 def _is_good(line: bytes) -> bool:
-    body = line[:-_TAIL]
-    return (
-        line[-1:] == b"\n"
-        and line[-_TAIL : -_TAIL + 8] == b',"crc":"'
-        and line[-_TAIL + 8 : -3] == b"%08x" % zlib.crc32(body)
-    )
+    return line.endswith(b'"}\n') and line[-_TAIL:-3] == b',"crc":"%08x' % zlib.crc32(line[:-_TAIL])
 
 
 def _check_version(path: Path, line: bytes) -> None:
