@@ -201,6 +201,15 @@ def read_csv_lines(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str
     return header, [(line, dict(zip(header, row, strict=True))) for line, row in rows[1:] if row]
 
 
+def require_columns(path: Path, header: Sequence[str], names: Iterable[str]) -> None:
+    """Raises InputProblem where one of these columns is not in the header, or stands there twice."""
+    for name in names:
+        if name not in header:
+            raise InputProblem(path, f"a column {name!r}", found=", ".join(header), line=1)
+        if header.count(name) > 1:
+            raise InputProblem(path, "each column once", found=f"{name!r} twice", line=1)
+
+
 def guard_cell(text: str) -> str:
     """An apostrophe before a text that a spreadsheet would take for a formula (or that already looks guarded)."""
     if text[:1].isalnum():

@@ -321,10 +321,13 @@ def _seconds(study: Study, rows: Sequence[Scored]) -> Iterable[tuple[str, str, C
 
 
 def _answered(study: Study, rows: Sequence[Scored]) -> Iterable[tuple[str, str, int, int, int]]:
+    """(group, question, answered, not applicable, items in which it was asked)."""
     for name, group in study.groups.items():
         mine = [row for row in rows if row.group == name]
         for question in study.forms[group.form].questions:
+            need = question.shown_if
+            asked = [row for row in mine if need is None or row.answers.get(need.question) == need.answer]
             given = Counter(
-                row.answers.get(question.id) == NOT_APPLICABLE for row in mine if question.id in row.answers
+                row.answers.get(question.id) == NOT_APPLICABLE for row in asked if question.id in row.answers
             )
-            yield name, question.id, given[False], given[True], len(mine)
+            yield name, question.id, given[False], given[True], len(asked)

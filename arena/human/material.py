@@ -20,6 +20,9 @@ from runstore.publish import read_records
 from runstore.records import Dialogue, Reply, Subset
 
 MASK = "▮▮▮"
+_EAST_ASIAN = "\u1100-\u11ff\u3040-\u318f\u3400-\u9fff\uac00-\ud7af"
+_PART_OF_WORD = rf"[^\W{_EAST_ASIAN}]"
+_LETTER = re.compile(_PART_OF_WORD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ def gather(study: Study, folder: Path, seed: int) -> Material:
     if study.matches:
         found, endpoints = match_documents(study.matches, folder, seed)
         documents += found
-        names += endpoints
+        names += (*endpoints, *study.matches.mask)
     if study.dialogues:
         documents += dialogue_documents(study.dialogues, folder, seed)
     if not study.mask_names:
@@ -119,12 +122,20 @@ def with_run_paths(study: Study, folder: Path) -> Study:
 
 
 def hide(text: str, names: Iterable[str]) -> str:
-    """The text with whole-word occurrences of the names masked, whatever their case."""
+    """The text with whole-word occurrences of the names masked, whatever their case.
+
+    Korean puts particles right behind a name, so letters of East Asian scripts never make it a longer word.
+    """
     wanted = sorted({name.strip() for name in names if len(name.strip()) > 1}, key=len, reverse=True)
     if not wanted:
         return text
-    pattern = "|".join(re.escape(name) for name in wanted)
-    return re.sub(rf"(?<!\w)(?:{pattern})(?!\w)", MASK, text, flags=re.IGNORECASE)
+    pattern = "|".join(map(_whole_word, wanted))
+    return re.sub(pattern, MASK, text, flags=re.IGNORECASE)
+
+
+def _whole_word(name: str) -> str:
+    before, after = (_PART_OF_WORD if _LETTER.fullmatch(end) else None for end in (name[0], name[-1]))
+    return (f"(?<!{before})" if before else "") + re.escape(name) + (f"(?!{after})" if after else "")
 
 
 def _masked(documents: Sequence[Document], names: Sequence[str]) -> Material:

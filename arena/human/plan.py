@@ -18,7 +18,7 @@ from arena.human.certificate import Assignment, Invariant, certify
 from arena.human.study import Document, Group, Study
 from runstore.ids import draw_seed
 from runstore.problems import InputProblem, Problem
-from runstore.publish import read_csv, write_csv, write_json
+from runstore.publish import read_csv_lines, require_columns, write_csv, write_json
 
 ORDERS = ["XY", "YX"]
 PLAN_HEADER = ("rater", "group", "position", "document", "stratum", "condition")
@@ -147,10 +147,11 @@ def _group_rows(
 def replace_rater(
     rows: Sequence[Assignment], rater: str, by: str, finished: Iterable[str]
 ) -> tuple[tuple[Assignment, ...], int]:
-    """The open items of a rater who left go to another, in the same order and at the same positions.
+    """The open items of a rater who left go to another, in the same order.
 
+    A new rater gets them at the same positions, one who has items of their own behind those.
     ``finished`` are the documents the rater has rated completely; those rows stay. Returns the new rows
-    and how many moved. Raises Problem: an unknown rater, nothing open, or a successor who
+    and how many moved. Raises Problem: an unknown rater, nothing open, or a successor of another group, or who
     would see a document twice.
     """
     done = set(finished)
@@ -160,13 +161,23 @@ def replace_rater(
     moving = [row for row in mine if row.document not in done]
     if not moving:
         raise Problem(f"{rater} has rated all of their {len(mine)} items: nothing is open")
-    theirs = {row.document for row in rows if row.rater == by}
-    both = sorted(theirs & {row.document for row in mine})
+    theirs = [row for row in rows if row.rater == by]
+    if theirs and theirs[0].group != mine[0].group:
+        raise Problem(
+            f"{by} cannot take over from {rater}: {theirs[0].group} is another group than {mine[0].group}"
+        )
+    both = sorted({row.document for row in theirs} & {row.document for row in mine})
     if both:
         raise Problem(f"{by} cannot take over from {rater}: {', '.join(both)} would be seen twice")
-    moved = {(row.rater, row.position) for row in moving}
-    changed = (row.model_copy(update={"rater": by}) if (row.rater, row.position) in moved else row for row in rows)
-    return tuple(changed), len(moving)
+    last = max((row.position for row in theirs), default=0)
+    places = {row.position: last + place if theirs else row.position for place, row in enumerate(moving, 1)}
+    changed = tuple(
+        row.model_copy(update={"rater": by, "position": places[row.position]})
+        if row.rater == rater and row.position in places
+        else row
+        for row in rows
+    )
+    return changed, len(moving)
 
 
 def write_plan(plan: Plan, folder: Path) -> None:
@@ -182,13 +193,11 @@ def write_rows(rows: Sequence[Assignment], folder: Path) -> None:
 
 def read_plan(path: Path) -> tuple[Assignment, ...]:
     """Raises InputProblem naming the row that is wrong."""
-    header, rows = read_csv(path)
-    missing = [name for name in PLAN_HEADER if name not in header]
-    if missing:
-        raise InputProblem(path, f"columns {', '.join(PLAN_HEADER)}", found=", ".join(header), line=1)
+    header, rows = read_csv_lines(path)
+    require_columns(path, header, PLAN_HEADER)
     result: list[Assignment] = []
-    for line, row in enumerate(rows, 2):
-        if not row["position"].isdigit():
+    for line, row in rows:
+        if not row["position"].isdecimal():
             raise InputProblem(path, "a whole number", found=row["position"], line=line, field="position")
         result.append(Assignment(**{**row, "position": int(row["position"])}))  # pyright: ignore[reportArgumentType]
     return tuple(result)

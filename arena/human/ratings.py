@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from arena.human.forms import NOT_APPLICABLE, Question, read_answer
 from arena.human.plan import conditions_of
 from arena.human.study import Document, Study
 from runstore.problems import InputProblem
-from runstore.publish import read_csv
+from runstore.publish import read_csv_lines, require_columns
 
 HEADER = ("rater", "document", "condition", "question", "value", "seconds", "submitted_at")
 
@@ -71,12 +72,11 @@ def read_ratings(
 ) -> list[Rating]:
     """A ``ratings.csv`` from anywhere. A rater's group is that of the question's form.
 
-    Raises InputProblem with the row: an unknown question, document or condition, an answer that the question does
-    not have, the same answer twice.
+    Raises InputProblem with the line: a blank rater, an unknown question, document or condition, an answer that
+    the question does not have, a duration that is none, the same answer twice.
     """
-    header, rows = read_csv(path)
-    if missing := [name for name in HEADER[:5] if name not in header]:
-        raise InputProblem(path, f"a column {missing[0]}", found=", ".join(header), line=1)
+    header, rows = read_csv_lines(path)
+    require_columns(path, header, HEADER[:5])
     owners = {form: name for name, group in study.groups.items() for form in [group.form]}
     form_of = {question.id: name for name, form in study.forms.items() for question in form.questions}
     groups = {row.rater: row.group for row in plan}
@@ -84,7 +84,9 @@ def read_ratings(
     conditions = {name for group in study.groups.values() for name in conditions_of(study, group)}
     result: list[Rating] = []
     seen: dict[tuple[str, ...], int] = {}
-    for line, row in enumerate(rows, 2):
+    for line, row in rows:
+        if not row["rater"].strip():
+            raise InputProblem(path, "a name", found="a blank cell", line=line, field="rater")
         question = _question(path, line, row, study)
         value, complaint = read_answer(question, row["value"])
         if complaint:
@@ -98,10 +100,9 @@ def read_ratings(
             raise InputProblem(path, expected, found=row["condition"], line=line, field="condition")
         key = (row["rater"], row["document"], row["condition"], question.id)
         if key in seen:
-            raise InputProblem(path, "each answer once", found=f"the same as row {seen[key]}", line=line)
+            raise InputProblem(path, "each answer once", found=f"the same as line {seen[key]}", line=line)
         seen[key] = line
         group = groups.get(row["rater"]) or owners.get(form_of[question.id], "")
-        seconds = row.get("seconds", "")
         result.append(
             Rating(
                 row["rater"],
@@ -111,11 +112,25 @@ def read_ratings(
                 row["condition"],
                 question.id,
                 value,
-                float(seconds) if seconds else None,
+                read_seconds(path, line, row),
                 row.get("submitted_at", ""),
             )
         )
     return result
+
+
+def read_seconds(path: Path, line: int, row: Mapping[str, str]) -> float | None:
+    """The cell ``seconds`` of a row, None where there is none. Raises InputProblem for what is no duration."""
+    text = row.get("seconds", "").strip()
+    if not text:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise InputProblem(path, "seconds, 0 or more", found=text, line=line, field="seconds")
+    return seconds
 
 
 def _question(path: Path, line: int, row: Mapping[str, str], study: Study) -> Question:

@@ -14,8 +14,9 @@ from typing import Any
 
 from arena.human.certificate import Assignment
 from arena.human.forms import Question, read_answer
+from arena.human.ratings import read_seconds
 from runstore.problems import InputProblem
-from runstore.publish import read_csv
+from runstore.publish import read_csv_lines, require_columns
 
 RULE = "of two different answers the later one (submitted_at) stands; without times neither is taken"
 
@@ -64,28 +65,29 @@ def read_returned(
     ``seconds``, ``submitted_at``. Empty values are missing answers. Raises InputProblem with the row for an item
     that is not in the plan, another condition than planned, a question that is not in the form, a bad time.
     """
-    header, rows = read_csv(path)
+    header, rows = read_csv_lines(path)
     document = "document" if "document" in header else "item"
-    needed = ["rater", document, "question", "value"]
-    if missing := [name for name in needed if name not in header]:
-        raise InputProblem(path, f"a column {missing[0]}", found=", ".join(header), line=1)
+    require_columns(path, header, ("rater", document, "question", "value"))
+    items: dict[tuple[str, str], list[Assignment]] = {}
+    for one in plan:
+        items.setdefault((one.rater, one.document), []).append(one)
     found = Returned()
     conflicting: dict[tuple[tuple[str, int], str], set[str]] = {}
-    for line, row in enumerate(rows, 2):
+    for line, row in rows:
         if not row["value"].strip():
             continue
         found.rows += 1
-        item = _planned(path, line, row, document, plan)
+        item = _planned(path, line, row, document, items)
         question = questions[item.group].get(row["question"].strip())
         if question is None:
             known = ", ".join(questions[item.group])
             raise InputProblem(path, f"one of {known}", found=row["question"], line=line, field="question")
         value, complaint = read_answer(question, row["value"])
-        where = f"row {line}: {item.rater}, {item.document}, {question.id}"
+        where = f"line {line}: {item.rater}, {item.document}, {question.id}"
         if complaint:
             found.unreadable.append(f"{where}: {row['value'][:80]!r} is no answer to this question")
             continue
-        new = Answer(value, _time(path, line, row), _seconds(path, line, row), line)
+        new = Answer(value, _time(path, line, row), read_seconds(path, line, row), line)
         _take(found, conflicting, item, question.id, new, where)
     for (key, question), values in conflicting.items():
         found.items[key].pop(question, None)
@@ -123,11 +125,14 @@ def _take(
 
 
 def _planned(
-    path: Path, line: int, row: Mapping[str, str], document: str, plan: Sequence[Assignment]
+    path: Path,
+    line: int,
+    row: Mapping[str, str],
+    document: str,
+    planned: Mapping[tuple[str, str], Sequence[Assignment]],
 ) -> Assignment:
     rater, name, position = row["rater"].strip(), row[document].strip(), row.get("position", "").strip()
-    items = [one for one in plan if one.rater == rater and one.document == name]
-    items = [one for one in items if not position or str(one.position) == position]
+    items = [one for one in planned.get((rater, name), ()) if not position or str(one.position) == position]
     condition = row.get("condition", "").strip()
     if len(items) > 1 and condition:
         items = [one for one in items if one.condition == condition]
@@ -147,17 +152,7 @@ def _time(path: Path, line: int, row: Mapping[str, str]) -> str | None:
         return None
     try:
         time = datetime.fromisoformat(text)
-    except ValueError as error:
+        time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
         raise InputProblem(path, "a time (ISO 8601)", found=text, line=line, field="submitted_at") from error
-    time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _seconds(path: Path, line: int, row: Mapping[str, str]) -> float | None:
-    text = row.get("seconds", "").strip()
-    if not text:
-        return None
-    try:
-        return max(0.0, float(text))
-    except ValueError as error:
-        raise InputProblem(path, "seconds", found=text, line=line, field="seconds") from error

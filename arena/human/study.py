@@ -85,7 +85,7 @@ class Consent(Strict):
 
 
 class Example(Strict):
-    """A training item: rated like the others, never counted. ``explanation`` is shown afterwards."""
+    """A training item: rated like the others, never counted. ``explanation`` stands above it."""
 
     title: Text
     original: Text
@@ -112,10 +112,14 @@ class MoneyCheck(Strict):
 
 
 class Matches(Strict):
-    """Pairwise material: matches of a run. ``endpoints`` empty means every pair the run has replies for."""
+    """Pairwise material: matches of a run. ``endpoints`` empty means every pair the run has replies for.
+
+    Their names are masked in what raters see, and so are the words of ``mask`` (models, companies).
+    """
 
     run: str
     endpoints: tuple[str, ...] = ()
+    mask: tuple[str, ...] = ()
     matches: Count | None = None
     material: Id = "matches"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from runstore.problems import InputProblem, Problem
-from runstore.publish import read_csv
+from runstore.publish import read_csv_lines, require_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,21 +71,28 @@ def read_scores(path: Path, *, model: str, item: str, measure: str = "total") ->
 
     Raises InputProblem naming file, row and column.
     """
-    header, rows = read_csv(path)
-    for column in (model, item, measure):
-        if column not in header:
-            raise InputProblem(path, f"a column {column!r}", found=", ".join(header), line=1)
+    header, rows = read_csv_lines(path)
+    require_columns(path, header, (model, item, measure))
     return list(_scores(path, rows, model, item, measure))
 
 
-def _scores(path: Path, rows: list[dict[str, str]], model: str, item: str, measure: str) -> Iterable[Score]:
-    for number, row in enumerate(rows, 2):
+def _scores(
+    path: Path, rows: list[tuple[int, dict[str, str]]], model: str, item: str, measure: str
+) -> Iterable[Score]:
+    for number, row in rows:
         if blank := [column for column in (model, item) if not row[column].strip()]:
             raise InputProblem(path, "a name", line=number, field=blank[0])
-        try:
-            value = float(row[measure]) if row[measure].strip() else None
-        except ValueError as error:
-            raise InputProblem(
-                path, "a number or nothing", found=row[measure], line=number, field=measure
-            ) from error
-        yield Score(row[model], row[item], row.get("judge", ""), value)
+        value = _number(row[measure])
+        if value is not None and not math.isfinite(value):
+            raise InputProblem(path, "a number or nothing", found=row[measure], line=number, field=measure)
+        yield Score(row[model].strip(), row[item].strip(), row.get("judge", ""), value)
+
+
+def _number(cell: str) -> float | None:
+    """The number in a cell, None for a blank one, NaN for what is no number."""
+    if not cell.strip():
+        return None
+    try:
+        return float(cell)
+    except ValueError:
+        return math.nan

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from arena.rubrics.rubric import Rubric
 from runstore.problems import InputProblem
-from runstore.publish import clean_unicode, read_csv, read_rows
+from runstore.publish import clean_unicode, read_csv_lines, read_rows
 from runstore.records import Record
 
 SpeakerRole = Literal["student", "teacher", "question", "answer"]
@@ -77,7 +77,7 @@ def load_subjects(path: Path, rubric: Rubric) -> list[Subject]:
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     if path.suffix.lower() == ".csv":
-        yield from enumerate(read_csv(path)[1], 2)
+        yield from read_csv_lines(path)[1]
     else:
         yield from read_rows(path)
 
@@ -93,7 +93,10 @@ def _id_column(path: Path, number: int, row: dict[str, Any]) -> str:
 def _messages(path: Path, number: int, row: dict[str, Any]) -> tuple[Message, ...]:
     for name in _MESSAGES:
         if isinstance(row.get(name), list):
-            return tuple(_dialogue(path, number, name, cast("list[Any]", row[name])))
+            said = tuple(_dialogue(path, number, name, cast("list[Any]", row[name])))
+            if not said:
+                raise InputProblem(path, "at least one message", found="none", line=number, field=name)
+            return said
     pair: list[Message] = []
     for role in ("question", "answer"):
         text = row.get(role)
@@ -105,8 +108,6 @@ def _messages(path: Path, number: int, row: dict[str, Any]) -> tuple[Message, ..
 
 
 def _dialogue(path: Path, number: int, name: str, entries: list[Any]) -> Iterator[Message]:
-    if not entries:
-        raise InputProblem(path, "at least one message", found="none", line=number, field=name)
     for place, entry in enumerate(entries):
         field = f"{name}.{place}"
         if not isinstance(entry, dict):

@@ -79,12 +79,15 @@ def _where(check: dict[str, Any], say: Words) -> str:
     if check.get("queries"):
         return f" [{', '.join(map(brief, check['queries']))}]"
     rows: list[Any] = check.get("rows") or []
-    shown = [
-        f"{brief(row['id'])} @ {brief(row['round'])}: {say('row')} {row['first_row']}, {row['row']}"
-        if isinstance(row, dict)
-        else (brief(row) if check["name"] == "rounds_look_like_dates" else f"{say('row')} {row}")
-        for row in rows
-    ]
+    if check["name"] == "duplicates":
+        shown = [
+            f"{brief(row['id'])} @ {brief(row['round'])}: {say('row')} {row['first_row']}, {row['row']}"
+            for row in rows
+        ]
+    elif check["name"] == "rounds_look_like_dates":
+        shown = [brief(row) for row in rows]
+    else:
+        shown = [f"{say('row')} {row}" for row in rows]
     return f" [{'; '.join(shown)}]" if shown else ""
 
 

@@ -16,8 +16,8 @@ from arena.human.returned import read_returned
 from frontdesk.web.exports import publish
 from frontdesk.web.results import write_analysis
 from frontdesk.web.store import Store
-from runstore.problems import Problem
-from runstore.publish import safe_name, write_json
+from runstore.problems import InputProblem, Problem
+from runstore.publish import read_csv, safe_name, write_csv, write_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,11 @@ def import_forms(folder: StudyFolder, file: Path) -> Imported:
     store = Store(folder)
     try:
         changed = 0
+        gone = sorted({rater for rater, _ in returned.items if store.has_withdrawn(rater)})
+        if gone:
+            raise InputProblem(
+                file, "no answers of a person who has withdrawn", found=", ".join(gone), field="rater"
+            )
         for (rater, position), answers in returned.items.items():
             on_file = store.saved(rater, position)
             values: dict[str, str] = {}
@@ -50,7 +55,7 @@ def import_forms(folder: StudyFolder, file: Path) -> Imported:
                 had = on_file.get(question)
                 if had and had[0] != answer.value and not (answer.at and answer.at > had[1]):
                     returned.conflicts.append(
-                        f"row {answer.line}: {rater}, item {position}, {question}: {answer.value} came, "
+                        f"line {answer.line}: {rater}, item {position}, {question}: {answer.value} came, "
                         f"{had[0]} of {had[1]} is on file and stays"
                     )
                 else:
@@ -71,7 +76,12 @@ def replace(folder: StudyFolder, rater: str, by: str | None) -> tuple[str, int]:
     rows = folder.rows()
     store = Store(folder)
     try:
-        name = by or _next_name(rater, {row.rater for row in rows})
+        known = {one.rater: one for one in store.raters()}
+        if rater not in known:
+            raise Problem(f"no rater is called {rater!r}")
+        name = by or _next_name(rater, set(known))
+        if name in known and known[name].left:
+            raise Problem(f"{name} has left the study and cannot take over")
         changed, moved = replace_rater(rows, rater, name, store.finished(rater))
         store.hand_over(rater, name, changed)
         folder.set_rows(changed)
@@ -101,11 +111,22 @@ def withdraw(folder: StudyFolder, code: str) -> str:
         store.close()
     for path in (folder.path / "forms").glob(f"{safe_name(rater)}.*"):
         path.unlink()
+    # The report of an import quotes answers, and the list of links still has theirs.
+    _delete(folder.path, ("import-report.json",))
+    _forget_link(folder, rater)
     if (folder.path / "analysis.json").exists():
         _forget_analysis(folder)
         if has_ratings:
             analyze_folder(folder)
     return rater
+
+
+def _forget_link(folder: StudyFolder, rater: str) -> None:
+    path = folder.path / "links.csv"
+    if path.exists():
+        header, rows = read_csv(path)
+        write_csv(path, header, [list(row.values()) for row in rows if row["rater"] != rater])
+        path.chmod(0o600)
 
 
 _DATA = (

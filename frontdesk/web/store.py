@@ -118,7 +118,8 @@ class Store:
             for key in ("form", "organiser"):
                 db.execute("INSERT OR IGNORE INTO secrets VALUES(?, ?)", (key, secrets.token_urlsafe(24)))
             db.executemany(
-                "INSERT INTO persons(rater, token, code) VALUES(?, ?, ?)",
+                # Another process may have opened the study at the same moment: whose link came first stays.
+                "INSERT OR IGNORE INTO persons(rater, token, code) VALUES(?, ?, ?)",
                 [(rater, secrets.token_urlsafe(18), _code()) for rater in waiting if rater not in known],
             )
 
@@ -344,12 +345,18 @@ class Store:
                 "left_at = ? WHERE rater = ?",
                 (self._stamp()[:10], rater),
             )
+            db.execute("INSERT OR IGNORE INTO meta VALUES(?, ?)", (f"withdrawn:{rater}", self._stamp()[:10]))
         with _transaction(self._persons) as db:
             db.execute("DELETE FROM persons WHERE rater = ?", (rater,))
         for db in (self._ratings, self._persons):
             db.execute("VACUUM")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return rater
+
+    def has_withdrawn(self, rater: str) -> bool:
+        """Whether everything of this rater was deleted at their wish, so that nothing may come back."""
+        found = self._ratings.execute("SELECT 1 FROM meta WHERE key = ?", (f"withdrawn:{rater}",))
+        return found.fetchone() is not None
 
     def forget_persons(self) -> None:
         """Delete names, links and codes for good: what remains is anonymous, and nobody can go on or withdraw."""

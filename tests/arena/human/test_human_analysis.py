@@ -104,7 +104,7 @@ def test_without_ties_the_test_equals_scipy_on_means_per_rater() -> None:
         signs = np.array(np.meshgrid(*[[-1, 1]] * np.count_nonzero(gaps))).reshape(np.count_nonzero(gaps), -1)
         ranks = stats.rankdata(np.abs(np.round(gaps[gaps != 0], 9)))
         centre = ranks.sum() / 2
-        sums = (signs > 0).T @ ranks
+        sums = np.asarray((signs > 0).T @ ranks, dtype=np.float64)
         expected = float(np.mean(np.abs(sums - centre) >= abs(ranks[gaps[gaps != 0] > 0].sum() - centre) - 1e-9))
     assert row_of(analyse(study_of(), rows, [])).test.p_value == pytest.approx(expected, abs=1e-12)
 
@@ -206,7 +206,11 @@ def test_ratings_from_a_file_are_checked_row_by_row(tmp_path: Path) -> None:
         ({3: "q7"}, "3: question"),
         ({2: "C"}, "3: condition"),
         ({1: "d9"}, "3: document"),
-        ({}, "3: found the same as row 2"),
+        ({0: " "}, "3: rater"),
+        ({0: "r2", 5: "abc"}, "3: seconds: found abc"),
+        ({0: "r2", 5: "nan"}, "3: seconds: found nan"),
+        ({0: "r2", 5: "inf"}, "3: seconds: found inf"),
+        ({}, "3: found the same as line 2"),
     ):
         write_csv(file, head, [good, [change.get(place, cell) for place, cell in enumerate(good)]])
         with pytest.raises(InputProblem, match=message):
@@ -271,6 +275,12 @@ def test_straight_lining_and_speed_are_signs_only_where_they_repeat() -> None:
 def test_names_are_masked_as_whole_words_whatever_their_case() -> None:
     assert hide("I am GPT-4o, gpt-4o! Not GPT-4ox.", ["GPT-4o"]) == "I am ▮▮▮, ▮▮▮! Not GPT-4ox."
     assert hide("plain", [""]) == "plain"
+
+
+def test_names_are_masked_where_korean_particles_follow_them() -> None:
+    said = "저는 Gemini입니다. 우레카가 아니에요; gemini2도 아니고 ureka의 답도 아니에요."
+    hidden = "저는 ▮▮▮입니다. ▮▮▮가 아니에요; gemini2도 아니고 ▮▮▮의 답도 아니에요."
+    assert hide(said, ["gemini", "ureka", "우레카"]) == hidden
 
 
 def vote_study(run: Path, **changes: object) -> Study:

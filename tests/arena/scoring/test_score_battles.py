@@ -68,6 +68,10 @@ def test_a_score_table_is_read_with_its_gaps(tmp_path: Path) -> None:
     ]
     with pytest.raises(InputProblem, match="a column 'tutor'"):
         read_scores(path, model="tutor", item="q")
-    path.write_text("judge,total,mode,q\nj,high,agent,1\n", encoding="utf-8")
+    for endless in ("nan", "inf", "-inf"):
+        path.write_text(f"subject,total,mode,q\n\ns1,{endless},agent,1\n", encoding="utf-8")
+        with pytest.raises(InputProblem, match=f"scores.csv:3: total: found {endless}, expected a number"):
+            read_scores(path, model="mode", item="q")
+    path.write_text("subject,total,mode,q\ns1,high,agent,1\n", encoding="utf-8")
     with pytest.raises(InputProblem, match="found high, expected a number"):
         read_scores(path, model="mode", item="q")

@@ -70,6 +70,7 @@ def test_csv_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
         ({"id": "x", "question": "Q"}, "in.jsonl:1: answer"),
         ({"id": "x", "question": "Q", "answer": 3}, "found 3"),
         ({"id": "x", "utterances": []}, "utterances: found none"),
+        ({"id": "x", "messages": [{"role": "system", "content": "Be kind."}]}, "messages: found none"),
         ({"id": "x", "utterances": [{"role": "bot", "text": "?"}]}, "utterances.0.role: found bot"),
         ({"id": "x", "utterances": [{"role": "student"}]}, "utterances.0.text"),
         ({"id": "x", "utterances": ["hello"]}, "utterances.0"),

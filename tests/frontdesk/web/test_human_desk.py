@@ -111,6 +111,9 @@ def test_a_contradiction_without_times_is_not_taken_but_listed(tmp_path: Path) -
         ({"condition": "B"}, r"returned\.csv:2: condition: found B, expected A"),
         ({"question": "q9"}, r"returned\.csv:2: question: found q9"),
         ({"submitted_at": "yesterday"}, r"returned\.csv:2: submitted_at"),
+        ({"submitted_at": "0001-01-01T00:00:00+23:00"}, r"returned\.csv:2: submitted_at"),
+        ({"seconds": "inf"}, r"returned\.csv:2: seconds: found inf"),
+        ({"seconds": "-1"}, r"returned\.csv:2: seconds: found -1"),
     ],
 )
 def test_a_row_that_is_not_in_the_plan_is_refused_with_its_number(
@@ -140,7 +143,7 @@ def test_an_answer_off_the_scale_is_listed_and_not_taken(tmp_path: Path) -> None
     )
     done = import_forms(folder, file)
     assert not done.complete
-    assert "row 2" in done.report["unreadable"][0]
+    assert "line 2" in done.report["unreadable"][0]
     assert [row[3] for row in rows_of(folder)] == ["1"]
 
 
@@ -169,6 +172,59 @@ def test_the_finished_rating_of_a_rater_who_left_is_kept_and_the_open_ones_move(
     assert len({(row.rater, row.document) for row in folder.rows()}) == 12
     with pytest.raises(Problem, match="nothing is open"):
         replace(folder, "r-03", None)
+
+
+def test_a_rater_who_takes_over_keeps_all_of_their_own_items(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SMALL.replace("s = 6", "s = 12").replace("size = 3", "size = 6"), "utf-8")
+    folder = StudyFolder(tmp_path / "plan")
+    folder.plan(tmp_path / "small.toml", 11)
+    documents: dict[str, list[str]] = defaultdict(list)
+    for row in folder.rows():
+        documents[row.rater].append(row.document)
+    leaves, takes = next(
+        (a, b) for a in documents for b in documents if a != b and not set(documents[a]) & set(documents[b])
+    )
+    assert replace(folder, leaves, takes) == (takes, 4)
+    store = Store(folder)
+    held = [(item.position, item.document) for item in store.items() if item.rater == takes]
+    store.close()
+    assert held == list(enumerate([*documents[takes], *documents[leaves]], 1))
+    assert sorted((row.position, row.document) for row in folder.rows() if row.rater == takes) == held
+    others = next(rater for rater in documents if rater not in (leaves, takes))
+    with pytest.raises(Problem, match="has left the study"):
+        replace(folder, others, leaves)
+    with pytest.raises(Problem, match="no rater is called 'nobody'"):
+        replace(folder, "nobody", None)
+
+
+def test_a_form_that_arrives_after_its_person_withdrew_is_not_taken(tmp_path: Path) -> None:
+    folder = small(tmp_path)
+    first = folder.rows()[0]
+    file = tmp_path / "returned.csv"
+    head = ("rater", "document", "question", "value")
+    write_csv(file, head, [[first.rater, first.document, "q", value] for value in ("3", "nine")])
+    import_forms(folder, file)
+    store = Store(folder)
+    code = store.code_of(first.rater)
+    store.close()
+    withdraw(folder, code)
+    assert not (folder.path / "import-report.json").exists()
+    with pytest.raises(InputProblem, match=f"rater: found {first.rater}, expected no answers of a person who"):
+        import_forms(folder, file)
+    assert rows_of(folder) == []
+
+
+def test_lines_are_counted_as_an_editor_counts_them(tmp_path: Path) -> None:
+    folder = small(tmp_path)
+    first = folder.rows()[0]
+    file = tmp_path / "returned.csv"
+    good = f"{first.rater},{first.document},q,3"
+    file.write_text(f'rater,document,question,value,note\n{good},"two\nlines"\n\nnobody,d1,q,3,\n', "utf-8")
+    with pytest.raises(InputProblem, match=r"returned\.csv:5: found nobody"):
+        import_forms(folder, file)
+    file.write_text(f"rater,document,question,value,value\n{good},4\n", "utf-8")
+    with pytest.raises(InputProblem, match="'value' twice"):
+        import_forms(folder, file)
 
 
 async def test_withdrawing_deletes_every_trace_of_a_person(tmp_path: Path) -> None:
