@@ -1,0 +1,301 @@
+"""What is known of the students' quality: a section of a run's report, and ``quality.md`` by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from arena.ratings.tables import percent
+from frontdesk.report.document import Block, Column, Document, Section, Table, Text, cells
+from frontdesk.report.figures_text import p_text, plain, span
+from runstore.records import JsonObject, Language
+
+_WORDS: dict[str, tuple[str, str]] = {
+    "title": ("Quality of the students: {name}", "학생 시뮬레이션 품질: {name}"),
+    "students": ("Quality of the students", "학생 시뮬레이션 품질"),
+    "gate": ("Gate", "통과 기준"),
+    "passed": ("The students pass every check.", "모든 점검을 통과했습니다."),
+    "failed": ("The students fail: {names}.", "통과하지 못한 점검: {names}."),
+    "undecided": (
+        "No check fails; too little is known for: {names}.",
+        "실패한 점검은 없지만 판단할 수 없는 점검: {names}.",
+    ),
+    "check": ("check", "점검"),
+    "value": ("value", "값"),
+    "limit": ("limit", "기준"),
+    "state": ("state", "상태"),
+    "yes": ("passed", "통과"),
+    "no": ("failed", "실패"),
+    "unknown": ("undecided", "미정"),
+    "most": ("at most {value:g}", "{value:g} 이하"),
+    "least": ("at least {value:g}", "{value:g} 이상"),
+    "profile": ("How the students write", "학생의 말투"),
+    "profile_caption": (
+        "{n} student utterances after the openers; intervals over dialogues.",
+        "첫 질문 뒤의 학생 발화 {n}개. 구간은 대화 단위.",
+    ),
+    "feature": ("feature", "특징"),
+    "run": ("this run", "이 실행"),
+    "median_words": ("median words", "단어 수 중앙값"),
+    "at_most_3_words": ("3 words or fewer", "3단어 이하"),
+    "question_mark": ('has "?"', "물음표"),
+    "ends_sentence": ("ends . ! ?", ". ! ?로 끝남"),
+    "lower_case_start": ("starts in lower case", "소문자로 시작"),
+    "thanks": ("thanks", "감사 표현"),
+    "distinct_2": ("distinct-2", "distinct-2"),
+    "turns": ("Length by turn", "턴별 길이"),
+    "turn": ("turn", "턴"),
+    "utterances": ("utterances", "발화"),
+    "realism": ("How near to people", "실제 학생과의 거리"),
+    "distance": (
+        "Distance {value}{interval}: 0 writes as people do; LLM students come out between 0.6 and 1.1.",
+        "거리 {value}{interval}: 0은 사람과 같음, LLM 학생은 0.6~1.1.",
+    ),
+    "no_distance": ("No distance: {reason}.", "거리를 구할 수 없음: {reason}."),
+    "group": ("students", "학생"),
+    "dialogues": ("dialogues", "대화"),
+    "distance_head": ("distance", "거리"),
+    "interval": ("95% interval", "95% 구간"),
+    "failures": ("What went wrong", "문제가 있는 대화"),
+    "kind": ("kind", "종류"),
+    "count": ("dialogues", "대화"),
+    "rate": ("rate", "비율"),
+    "rule": ("rule", "규칙"),
+    "fidelity": ("Persona fidelity", "페르소나 반영도"),
+    "directions": ("Expected differences, high minus low", "예상되는 차이(높음 - 낮음)"),
+    "factor": ("factor", "요인"),
+    "measure": ("measure", "지표"),
+    "expected": ("expected", "예상"),
+    "difference": ("difference", "차이"),
+    "found": ("found", "결과"),
+    "recover": ("Levels told from the words alone", "발화만 보고 맞힌 수준"),
+    "recover_caption": (
+        "Mean recall of a blind classifier, held against levels dealt out at random.",
+        "눈가림 분류기의 평균 재현율을 무작위 배정과 비교.",
+    ),
+    "recall": ("recall", "재현율"),
+    "chance": ("chance", "우연"),
+    "diversity": ("Variety", "다양성"),
+    "figure": ("figure", "항목"),
+    "distinct": ("distinct-{n}, all {grams} n-grams", "distinct-{n}, n-gram {grams}개 전체"),
+    "distinct_matched": ("distinct-{n} at {at} n-grams", "distinct-{n}, n-gram {at}개 기준"),
+    "openers": ("different openers", "서로 다른 첫 질문"),
+    "near_openers": ("pairs of openers nearly the same", "거의 같은 첫 질문 쌍"),
+    "similar": ("cosine between students", "학생 간 코사인 유사도"),
+    "similar_own": ("the same, one persona's", "같은 페르소나 안의 유사도"),
+    "balance": ("Balance", "균형"),
+    "spread": ("most minus fewest dialogues: {what}", "최다 - 최소 대화 수: {what}"),
+}
+
+
+def quality(found: JsonObject | None, language: Language) -> Section | None:
+    """The section of a run's report; None where quality has not been assessed."""
+    if found is None:
+        return None
+    blocks = [_lead(found["gate"], language), _profile(found, language), *_distance(found["realism"], language)]
+    blocks += [_failures(found["failures"], language), *_fidelity(found["fidelity"], language)]
+    return Section("quality", _say("students", language), blocks)
+
+
+def document(found: JsonObject, name: str, language: Language) -> Document:
+    """The whole of ``quality.md``."""
+    near = found["realism"]
+    sections = [
+        Section(
+            "gate", _say("gate", language), [_lead(found["gate"], language), _checks(found["gate"], language)]
+        ),
+        Section("profile", _say("profile", language), [_profile(found, language), _turns(found, language)]),
+        Section(
+            "realism",
+            _say("realism", language),
+            [*_distance(near, language), *_groups(near["levels"], language), *_groups(near["personas"], language)],
+        ),
+        Section("fidelity", _say("fidelity", language), _fidelity(found["fidelity"], language)),
+        Section("failures", _say("failures", language), [_failures(found["failures"], language, rules=True)]),
+        Section("diversity", _say("diversity", language), [_diversity(found, language)]),
+    ]
+    return Document(_say("title", language, name=name), language, None, [], sections, "", "")
+
+
+def console(found: JsonObject, language: Language = "en") -> list[Block]:
+    """What a terminal shows: the gate, the profile beside people's, and what went wrong."""
+    return [
+        _profile(found, language),
+        *_fidelity(found["fidelity"], language),
+        _failures(found["failures"], language),
+        _checks(found["gate"], language, brief=True),
+        _lead(found["gate"], language),
+    ]
+
+
+def _lead(gate: Mapping[str, Any], language: Language) -> Text:
+    state = {True: "passed", False: "failed", None: "undecided"}[gate["passed"]]
+    names = ", ".join(gate["failed"] if state == "failed" else gate["undecided"])
+    return Text(_say(state, language, names=names), "lead")
+
+
+def _checks(gate: Mapping[str, Any], language: Language, *, brief: bool = False) -> Table:
+    states = {True: "yes", False: "no", None: "unknown"}
+    rows = [
+        (
+            check["name"] if brief else f"{check['name']}: {check['what']}",
+            _number(check["value"]) if check["value"] is not None else f"– ({check['reason']})",
+            _say(check["at"], language, value=check["limit"]),
+            _say(states[check["passed"]], language),
+        )
+        for check in gate["checks"]
+    ]
+    return _table(("check", "value", "limit", "state"), rows, language, title="gate" if brief else "")
+
+
+def _profile(found: Mapping[str, Any], language: Language) -> Table:
+    profile = found["profile"]
+    references: list[Mapping[str, Any]] = profile["references"]
+    names = [name for name in references[0] if name in _WORDS and name != "utterances"]
+    rows = [
+        (
+            _say(name, language),
+            _with_interval(name, profile[name], profile["intervals"].get(name)),
+            *(_feature(name, reference[name]) for reference in references),
+        )
+        for name in names
+    ]
+    heads = (
+        Column(_say("feature", language), number=False),
+        Column(_say("run", language)),
+        *(Column(f"{reference['source']}, n {reference['utterances']}") for reference in references),
+    )
+    caption = _say("profile_caption", language, n=found["utterances"])
+    return Table(heads, [cells(*row) for row in rows], caption, _say("profile", language))
+
+
+def _turns(found: Mapping[str, Any], language: Language) -> Table:
+    rows = [
+        (str(row["turn"]), str(row["utterances"]), plain(row["median_words"], 1))
+        for row in found["profile"]["length_by_turn"]
+    ]
+    return _table(("turn", "utterances", "median_words"), rows, language, title="turns")
+
+
+def _distance(near: Mapping[str, Any], language: Language) -> list[Block]:
+    if near["distance"] is None:
+        return [Text(_say("no_distance", language, reason=near["reason"]), "soft")]
+    interval = _interval(near["lower"], near["upper"])
+    return [Text(_say("distance", language, value=_number(near["distance"]), interval=interval))]
+
+
+def _groups(groups: Mapping[str, Mapping[str, Any]], language: Language) -> list[Block]:
+    states = {True: "yes", False: "no", None: "unknown"}
+    rows = [
+        (
+            name,
+            str(group["dialogues"]),
+            _number(group["distance"]),
+            _interval(group["lower"], group["upper"]).strip() or "–",
+            _say(states[group["passed"]], language) + (f" ({group['reason']})" if group["reason"] else ""),
+        )
+        for name, group in groups.items()
+    ]
+    return [_table(("group", "dialogues", "distance_head", "interval", "state"), rows, language)] if rows else []
+
+
+def _failures(failures: Mapping[str, Mapping[str, Any]], language: Language, *, rules: bool = False) -> Table:
+    rows = [
+        (
+            kind,
+            f"{row['count']} / {row['of']}",
+            percent(row["rate"]) + (f" [{span(row['lower'], row['upper'])}]" if row["rate"] is not None else ""),
+            *((row["rule"],) if rules else ()),
+        )
+        for kind, row in failures.items()
+    ]
+    heads = ("kind", "count", "rate", *(("rule",) if rules else ()))
+    return _table(heads, rows, language, title="" if rules else "failures")
+
+
+def _fidelity(found: Mapping[str, Any], language: Language) -> list[Block]:
+    directions = [
+        (
+            row["factor"],
+            row["measure"],
+            row["expected"],
+            _number(row["difference"]) + _interval(row["lower"], row["upper"]),
+            row["found"] or f"– ({row['reason']})",
+        )
+        for row in found["directions"]
+    ]
+    recovered = [
+        (
+            name,
+            str(row["dialogues"]),
+            percent(row["recall"]),
+            percent(row["chance"]),
+            p_text(row["p"]) if row["p"] is not None else f"– ({row['reason']})",
+        )
+        for name, row in [
+            *found["recoverability"]["factors"].items(),
+            ("persona", found["recoverability"]["persona"]),
+        ]
+    ]
+    blocks: list[Block] = []
+    if directions:
+        heads = ("factor", "measure", "expected", "difference", "found")
+        blocks.append(_table(heads, directions, language, title="directions"))
+    heads = ("factor", "dialogues", "recall", "chance", "found")
+    blocks.append(_table(heads, recovered, language, title="recover", caption="recover_caption"))
+    return blocks
+
+
+def _diversity(found: Mapping[str, Any], language: Language) -> Table:
+    varied, spread = found["diversity"], found["balance"]["spread"]
+    rows: list[tuple[str, str]] = []
+    for n, row in varied["distinct"].items():
+        rows.append((_say("distinct", language, n=n, grams=row["ngrams"]), _number(row["all"])))
+        shown = _number(row["matched"]) if row["matched"] is not None else f"– ({row['reason']})"
+        rows.append((_say("distinct_matched", language, n=n, at=row["matched_at"]), shown))
+    openers, similar = varied["openers"], varied["self_similarity"]
+    rows.append((_say("openers", language), f"{openers['different']} / {openers['dialogues']}"))
+    rows.append((_say("near_openers", language), str(len(openers["near_duplicates"]))))
+    shown = _number(similar["all"]) if similar["all"] is not None else f"– ({similar['reason']})"
+    rows.append((_say("similar", language), shown))
+    rows.append((_say("similar_own", language), _number(similar["same_persona"])))
+    rows += [(_say("spread", language, what=name), plain(value)) for name, value in spread.items()]
+    return _table(("figure", "value"), rows, language)
+
+
+def _table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], language: Language, *, title: str = "", caption: str = ""
+) -> Table:
+    titles = tuple(Column(_say(head, language), number=head in _NUMBERS) for head in heads)
+    about, name = (_say(key, language) if key else "" for key in (caption, title))
+    return Table(titles, [cells(*row) for row in rows], about, name)
+
+
+_NUMBERS = frozenset(
+    {"value", "utterances", "median_words", "dialogues", "distance_head", "interval", "count", "rate"}
+    | {"difference", "recall", "chance"}
+)
+
+
+def _with_interval(name: str, value: float | None, interval: Sequence[float] | None) -> str:
+    shown = _feature(name, value)
+    return f"{shown} [{_feature(name, interval[0])}–{_feature(name, interval[1])}]" if interval else shown
+
+
+def _feature(name: str, value: float | None) -> str:
+    return (
+        plain(value, 1) if name == "median_words" else _number(value) if name == "distinct_2" else percent(value)
+    )
+
+
+def _number(value: float | None) -> str:
+    return plain(value, 2)
+
+
+def _interval(lower: float | None, upper: float | None) -> str:
+    return f" [{_number(lower)} to {_number(upper)}]" if lower is not None else ""
+
+
+def _say(key: str, language: Language, **values: object) -> str:
+    text = _WORDS[key][1 if language == "ko" else 0]
+    return text.format(**values) if values else text

@@ -1,0 +1,211 @@
+"""Dialogues in which something went wrong, by kind. Each detector is a rule that says where it struck.
+
+A dialogue counts once for each kind, however often it struck. Rates are of all dialogues, with Wilson's interval.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from runstore.records import Dialogue, Utterance
+from simulator.realism import phrases
+from simulator.realism.near import near_pairs
+from simulator.realism.talk import Talk, ngrams, plain_words
+from simulator.speech import has_visible
+
+Places = Iterable[int]
+LEAKED_WORDS = {"en": 8, "ko": 6}
+SAME = 0.8
+_EXCERPT = 120
+_ROLE_NOTES = ("role_flip", "both_parts")
+
+RULES: dict[str, str] = {
+    "role_flip": (
+        "a student talks as a teacher or assistant, a speaker has the other's name before a line, or reading had "
+        "to take the other side's name or part away"
+    ),
+    "prompt_leak": (
+        "words of the instructions, marks of a chat template, or a run of 8 words (Korean: 6) of a prompt or of "
+        "the persona's text"
+    ),
+    "thinking_leak": "a thinking tag, or deliberation about how to answer, in speech",
+    "loop": (
+        "a speaker says the same again (4 words or more; shorter ones three times), or repeats words inside one "
+        "utterance"
+    ),
+    "near_duplicate": (
+        "a speaker nearly repeats an earlier utterance, or the students of two dialogues say nearly the same "
+        "(80% of word pairs in common)"
+    ),
+    "thanks_run": "two student utterances in a row with thanks or goodbye, or three in all",
+    "empty": "an utterance without a visible character, or an end for that reason",
+    "refused": "a speaker refuses to answer, or the dialogue ended in a refusal or block",
+    "premature_end": "the dialogue broke off, or the student left before half of the planned turns",
+}
+
+
+@dataclass(frozen=True)
+class Material:
+    """What detectors may know of a run: texts of ``prompts``, of ``personas`` by id, or why there are none."""
+
+    planned_turns: int
+    prompts: Sequence[str] = ()
+    personas: Mapping[str, str] = field(default_factory=dict[str, str])
+    prompts_reason: str | None = None
+
+
+def failures(talks: Sequence[Talk], material: Material) -> dict[str, dict[str, Any]]:
+    """Per kind: count, of, rate and interval, the dialogues, where in them, and the rule."""
+    shared = _runs(material.prompts, "en") | _runs(material.prompts, "ko")
+    found: dict[str, dict[str, list[int]]] = {kind: {} for kind in RULES}
+    for talk in talks:
+        for kind, detect in _detectors(material, shared).items():
+            if places := sorted(set(detect(talk.dialogue))):
+                found[kind][talk.id] = places
+    for one, other in _twins(talks):
+        for talk in (one, other):
+            found["near_duplicate"].setdefault(talk.id, [])
+    by_id = {talk.id: talk.dialogue for talk in talks}
+    return {kind: _counted(found[kind], by_id, RULES[kind], len(talks)) for kind in RULES}
+
+
+def _counted(found: Mapping[str, list[int]], by_id: Mapping[str, Dialogue], rule: str, of: int) -> dict[str, Any]:
+    from scipy.stats import binomtest
+
+    count = len(found)
+    interval = binomtest(count, of).proportion_ci(method="wilson") if of else None
+    where = [
+        {"dialogue": name, "utterance": at, "text": by_id[name].utterances[at].text[:_EXCERPT]}
+        for name, places in sorted(found.items())
+        for at in places
+    ]
+    return {
+        "count": count,
+        "of": of,
+        "rate": count / of if of else None,
+        "lower": float(interval.low) if interval else None,
+        "upper": float(interval.high) if interval else None,
+        "dialogues": sorted(found),
+        "where": where,
+        "rule": rule,
+    }
+
+
+def _detectors(material: Material, shared: frozenset[tuple[str, ...]]) -> dict[str, Callable[[Dialogue], Places]]:
+    def leaks(dialogue: Dialogue) -> Places:
+        known = shared | _runs([material.personas.get(dialogue.persona, "")], dialogue.language)
+        return _prompt_leak(dialogue, known)
+
+    return {
+        "role_flip": _role_flip,
+        "prompt_leak": leaks,
+        "thinking_leak": lambda dialogue: _matches(dialogue.utterances, phrases.THINKING),
+        "loop": _loop,
+        "near_duplicate": _near_duplicate,
+        "thanks_run": _thanks_run,
+        "empty": _empty,
+        "refused": _refused,
+        "premature_end": lambda dialogue: _premature_end(dialogue, material.planned_turns),
+    }
+
+
+def _matches(said: Sequence[Utterance], pattern: re.Pattern[str], role: str | None = None) -> list[int]:
+    """Places where a pattern is found; the opener is not the model's and is never looked at."""
+    return [at for at, each in enumerate(said) if at and role in (None, each.role) and pattern.search(each.text)]
+
+
+def _last(dialogue: Dialogue) -> list[int]:
+    """The place of something that has no utterance of its own."""
+    return [len(dialogue.utterances) - 1] if dialogue.utterances else []
+
+
+def _role_flip(dialogue: Dialogue) -> Places:
+    said = dialogue.utterances
+    found = _matches(said, phrases.TEACHER_TALK, "student") + _matches(said, phrases.TEACHER_NAME, "student")
+    found += _matches(said, phrases.STUDENT_NAME, "teacher")
+    return found or (_last(dialogue) if any(dialogue.notes.get(note) for note in _ROLE_NOTES) else [])
+
+
+def _prompt_leak(dialogue: Dialogue, known: frozenset[tuple[str, ...]]) -> Places:
+    size = LEAKED_WORDS[dialogue.language]
+    for at, each in enumerate(dialogue.utterances):
+        if not at:
+            continue
+        if phrases.PROMPT_WORDS.search(each.text) or not known.isdisjoint(ngrams(plain_words(each.text), size)):
+            yield at
+
+
+def _runs(texts: Iterable[str], language: str) -> frozenset[tuple[str, ...]]:
+    return frozenset(run for text in texts for run in ngrams(plain_words(text), LEAKED_WORDS[language]))
+
+
+def _loop(dialogue: Dialogue) -> Places:
+    times: dict[tuple[str, str], int] = {}
+    for at, each in enumerate(dialogue.utterances):
+        words = plain_words(each.text)
+        key = (each.role, " ".join(words))
+        times[key] = times.get(key, 0) + 1
+        if words and (times[key] > (1 if len(words) >= 4 else 2) or (at and stutters(words))):
+            yield at
+
+
+def stutters(words: Sequence[str]) -> bool:
+    """Whether words come again at once: one word six times, two or three words four times, more three times."""
+    for size in range(1, min(40, len(words) // 3) + 1):
+        needed = 6 if size == 1 else 4 if size <= 3 else 3
+        same = 0
+        for at in range(len(words) - size):
+            same = same + 1 if words[at] == words[at + size] else 0
+            if same >= size * (needed - 1):
+                return True
+    return False
+
+
+def _near_duplicate(dialogue: Dialogue) -> Places:
+    for role in ("student", "teacher"):
+        own = [at for at, each in enumerate(dialogue.utterances) if each.role == role]
+        pairs = [_pairs(dialogue.utterances[at].text) for at in own]
+        yield from (own[later] for _, later, _ in near_pairs(pairs, SAME, 3))
+
+
+def _twins(talks: Sequence[Talk]) -> list[tuple[Talk, Talk]]:
+    """Dialogues whose students say nearly the same after their openers."""
+    texts = [frozenset(pair for said in talk.said for pair in _pairs(said.text)) for talk in talks]
+    return [(talks[one], talks[other]) for one, other, _ in near_pairs(texts, SAME, 5)]
+
+
+def _pairs(text: str) -> frozenset[tuple[str, ...]]:
+    return frozenset(ngrams(plain_words(text), 2))
+
+
+def _thanks_run(dialogue: Dialogue) -> Places:
+    """Other words in an utterance do not hide its thanks or goodbye, and do not end a run."""
+    own = [at for at, each in enumerate(dialogue.utterances) if each.role == "student"]
+    polite = [
+        at
+        for at in own[1:]
+        if phrases.THANKS.search(dialogue.utterances[at].text)
+        or phrases.FAREWELL.search(dialogue.utterances[at].text)
+    ]
+    in_a_row = [later for earlier, later in pairwise(own) if {earlier, later} <= set(polite)]
+    return polite if len(polite) >= 3 else in_a_row
+
+
+def _empty(dialogue: Dialogue) -> Places:
+    blank = [at for at, each in enumerate(dialogue.utterances) if not has_visible(each.text)]
+    return blank or (_last(dialogue) if dialogue.end == "empty student reply" else [])
+
+
+def _refused(dialogue: Dialogue) -> Places:
+    found = _matches(dialogue.utterances, phrases.REFUSALS)
+    blocked = (dialogue.end_detail or "").startswith(("refused", "blocked"))
+    return found or (_last(dialogue) if blocked else [])
+
+
+def _premature_end(dialogue: Dialogue, planned: int) -> Places:
+    left = dialogue.end == "student ended" and 2 * dialogue.turns < planned
+    return _last(dialogue) if left or not dialogue.complete else []

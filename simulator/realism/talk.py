@@ -1,0 +1,54 @@
+"""What a student said in one dialogue, after the opener, as the measures see it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from runstore.records import Dialogue
+from simulator.speech import has_visible
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One student utterance that leaves a mark. ``turn`` 2 is the first after the opener."""
+
+    turn: int
+    text: str
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """One dialogue's student. ``opener`` comes from the question bank and takes no part in measures."""
+
+    dialogue: Dialogue
+    opener: str
+    said: tuple[Said, ...]
+
+    @property
+    def id(self) -> str:
+        return self.dialogue.id
+
+
+def talks_of(dialogues: Iterable[Dialogue]) -> list[Talk]:
+    """Every dialogue's student utterances; blank ones are not utterances here (they are failures)."""
+    talks: list[Talk] = []
+    for dialogue in dialogues:
+        own = [each.text for each in dialogue.utterances if each.role == "student"]
+        said = [Said(turn, text, len(text.split())) for turn, text in enumerate(own[1:], 2) if has_visible(text)]
+        talks.append(Talk(dialogue, own[0] if own else "", tuple(said)))
+    return talks
+
+
+def plain_words(text: str) -> list[str]:
+    """Lower-case words without punctuation, in any script: for comparing texts, not for counting length."""
+    return _WORD.findall(text.casefold())
+
+
+def ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
+    """Every run of ``n`` words, in order."""
+    return [tuple(words[at : at + n]) for at in range(len(words) - n + 1)]
