@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from arena.sequential import goal as goals
+from frontdesk.toml_places import explained, line_of, nearest
+from runstore.numbers import NotNegative, Real, Whole, YesNo
 from runstore.problems import InputProblem, Problem
 from runstore.records import Act, Language
+
+LARGEST_SEED = 2**63 - 1
 
 
 class Section(BaseModel):
@@ -23,8 +26,8 @@ class Section(BaseModel):
 
 
 class RunSection(Section):
-    name: str = "run"
-    seed: int = 0
+    name: str = Field(default="run", min_length=1)
+    seed: Whole = Field(default=0, ge=-LARGEST_SEED, le=LARGEST_SEED)
     language: Language = "en"
     prompts: str | None = None
 
@@ -32,7 +35,7 @@ class RunSection(Section):
 class PersonasSection(Section):
     factors: str | None = None
     design: Literal["full", "balanced"] = "full"
-    size: int | None = None
+    size: Whole | None = None
 
 
 class QuestionsSection(Section):
@@ -41,20 +44,20 @@ class QuestionsSection(Section):
 
 
 class SimulateSection(Section):
-    dialogues: int = Field(default=100, ge=1)
-    turns: int = Field(default=4, ge=1)
+    dialogues: Whole = Field(default=100, ge=1)
+    turns: Whole = Field(default=4, ge=1)
     student: str
     teacher: str
     acts: Literal["free", "planned"] = "free"
-    act_weights: dict[str, dict[Act, float]] | None = None
+    act_weights: dict[str, dict[Act, NotNegative]] | None = None
     style: str = "socratic"
-    blank_retries: int = Field(default=2, ge=0)
+    blank_retries: Whole = Field(default=2, ge=0)
 
 
 class CutSection(Section):
-    subsets: int = Field(default=200, ge=1)
+    subsets: Whole = Field(default=200, ge=1)
     depth: Literal["uniform", "any"] = "uniform"
-    last_turns: int | None = Field(default=None, ge=1)
+    last_turns: Whole | None = Field(default=None, ge=1)
 
 
 class CollectSection(Section):
@@ -63,19 +66,19 @@ class CollectSection(Section):
 
 class JudgeSection(Section):
     endpoints: tuple[str, ...] = Field(min_length=1)
-    rounds: int = Field(default=3, ge=1)
+    rounds: Whole = Field(default=3, ge=1)
     order: Literal["random", "balanced"] = "random"
     criteria: str | tuple[str, ...] | None = None
-    one_by_one: bool = False
+    one_by_one: YesNo = False
     format: Literal["marker", "json"] = "marker"
     rounds_mode: Literal["all", "decisive"] = "all"
-    reask: int = Field(default=0, ge=0)
+    reask: Whole = Field(default=0, ge=0)
     pairs: tuple[tuple[str, str], ...] | None = None
     goal: Literal["best", "place", "ranking", "decide"] | None = None
-    error: float | None = Field(default=None, gt=0, lt=1)
-    batch: int | None = Field(default=None, ge=1)
+    error: Real | None = Field(default=None, gt=0, lt=1)
+    batch: Whole | None = Field(default=None, ge=1)
     newcomer: str | None = None
-    width_elo: float | None = Field(default=None, gt=0)
+    width_elo: Real | None = Field(default=None, gt=0)
 
     @model_validator(mode="before")
     @classmethod
@@ -101,18 +104,18 @@ class JudgeSection(Section):
 class RateSection(Section):
     ties: Literal["half", "davidson", "rao_kupper"] = "half"
     intervals: Literal["bootstrap", "sandwich", "none"] = "bootstrap"
-    level: float = Field(default=0.95, gt=0, lt=1)
-    resamples: int = Field(default=1000, ge=1)
+    level: Real = Field(default=0.95, gt=0, lt=1)
+    resamples: Whole = Field(default=1000, ge=1)
     cluster: Literal["dialogue", "none"] = "dialogue"
-    anchor: dict[str, float] = {}
-    prior: float | None = Field(default=None, gt=0)
+    anchor: dict[str, Real] = {}
+    prior: Real | None = Field(default=None, gt=0)
     reference: str | None = None
 
 
 class BudgetSection(Section):
-    usd: float | None = Field(default=None, gt=0)
-    calls: int | None = Field(default=None, gt=0)
-    tokens: int | None = Field(default=None, gt=0)
+    usd: Real | None = Field(default=None, gt=0)
+    calls: Whole | None = Field(default=None, gt=0)
+    tokens: Whole | None = Field(default=None, gt=0)
 
 
 class Config(Section):
@@ -128,24 +131,34 @@ class Config(Section):
     judge: JudgeSection | None = None
     rate: RateSection = RateSection()
     budget: BudgetSection = BudgetSection()
+    _source: str = PrivateAttr("the configuration")
 
     def section(self, name: Literal["simulate", "collect", "judge"]) -> Any:
         """A section that is needed now. Raises Problem if the file has none."""
         found = getattr(self, name)
         if found is None:
-            raise Problem(f"the configuration has no [{name}] section")
+            raise Problem(f"{self._source}: found no [{name}] section, which this command needs")
         return found
+
+    def came_from(self, source: Path | str) -> None:
+        """Messages about this configuration name ``source``."""
+        self._source = str(source)
+
+    def naming(self) -> dict[str, list[str]]:
+        """The fields that name endpoints, with the names."""
+        fields: dict[str, list[str]] = {}
+        if self.simulate is not None:
+            fields["simulate.student"] = [self.simulate.student]
+            fields["simulate.teacher"] = [self.simulate.teacher]
+        if self.collect is not None:
+            fields["collect.endpoints"] = list(self.collect.endpoints)
+        if self.judge is not None:
+            fields["judge.endpoints"] = list(self.judge.endpoints)
+        return fields
 
     def used_endpoints(self) -> list[str]:
         """Every endpoint that some stage names, in order of first use."""
-        names: list[str] = []
-        if self.simulate is not None:
-            names += [self.simulate.student, self.simulate.teacher]
-        if self.collect is not None:
-            names += self.collect.endpoints
-        if self.judge is not None:
-            names += self.judge.endpoints
-        return list(dict.fromkeys(names))
+        return list(dict.fromkeys(name for names in self.naming().values() for name in names))
 
 
 def load(path: Path) -> Config:
@@ -195,7 +208,8 @@ def parse(data: Mapping[str, Any], source: Path | str = "configuration", text: s
     try:
         config = Config.model_validate(data)
     except ValidationError as error:
-        raise _explained(error, source, text) from error
+        raise explained(error, source, text, _known_keys(error.errors()[0]["loc"][:-1])) from error
+    config.came_from(source)
     _check_endpoints(config, source, text)
     _check_goal(config, source, text)
     return config
@@ -209,12 +223,11 @@ def _check_goal(config: Config, source: Path | str, text: str) -> None:
     for key, needs in (("error", "goal"), ("batch", "goal"), ("newcomer", "place"), ("width_elo", "place")):
         if getattr(judge, key) is not None and not fitting[needs]:
             expected = 'a goal beside it (goal = "best", ...)' if needs == "goal" else 'goal = "place" beside it'
-            raise InputProblem(
-                source, expected, found=getattr(judge, key), field=f"judge.{key}", line=_line_of(text, key)
-            )
+            line = line_of(text, "judge", key)
+            raise InputProblem(source, expected, found=getattr(judge, key), field=f"judge.{key}", line=line)
     if judge.goal is None:
         return
-    line = _line_of(text, "goal")
+    line = line_of(text, "judge", "goal")
     if judge.pairs is not None:
         raise InputProblem(source, "a goal or pairs: a goal chooses the pairs", field="judge.goal", line=line)
     if config.collect is not None and (wanted := judge.wanted()) is not None:
@@ -227,70 +240,35 @@ def _check_goal(config: Config, source: Path | str, text: str) -> None:
 def _check_endpoints(config: Config, source: Path | str, text: str) -> None:
     from gateway.adapters.catalog import settings_of
 
-    for name in config.used_endpoints():
-        if name not in config.endpoints:
-            raise InputProblem(
-                source,
-                _nearest(name, config.endpoints) if config.endpoints else "an [endpoints] section",
-                found=name,
-                field="endpoints",
-                line=_line_of(text, name),
-            )
     for name, raw in config.endpoints.items():
+        if not name.strip() or not name.isprintable():
+            line = line_of(text, "endpoints", name)
+            raise InputProblem(source, "a name of printable characters", found=name, field="endpoints", line=line)
         try:
             settings_of(name, raw)
         except Problem as problem:
-            raise Problem(f"{source}: {problem}") from problem
-    for section, names in (("collect", config.collect), ("judge", config.judge)):
-        listed = list(names.endpoints) if names is not None else []
-        if twice := [name for name in listed if listed.count(name) > 1]:
-            raise InputProblem(
-                source,
-                "each endpoint once; to compare one with itself (an A/A control) give it a second name",
-                found=twice[0],
-                field=f"{section}.endpoints",
-                line=_line_of(text, twice[0]),
-            )
+            field = str(problem).removeprefix(f"endpoints.{name}.").partition(":")[0]
+            line = line_of(text, "endpoints", name, *field.split("."))
+            raise Problem(f"{source}{f':{line}' if line else ''}: {problem}") from problem
+    for field, names in config.naming().items():
+        line = line_of(text, *field.split("."))
+        for name in names:
+            if name not in config.endpoints:
+                known = list(config.endpoints)
+                expected = nearest(name, known) if known else "an [endpoints] section"
+                raise InputProblem(source, expected, found=name, field=field, line=line)
+        if twice := [name for name in names if names.count(name) > 1]:
+            expected = "each endpoint once; to compare one with itself (an A/A control) give it a second name"
+            raise InputProblem(source, expected, found=twice[0], field=field, line=line)
 
 
-def _explained(error: ValidationError, source: Path | str, text: str) -> InputProblem:
-    first = error.errors()[0]
-    parts = [str(part) for part in first["loc"] if not str(part).startswith(("tuple[", "str", "function-"))]
-    field = ".".join(parts)
-    line = _line_of(text, parts[-1] if parts else "")
-    if first["type"] == "extra_forbidden":
-        expected = _nearest(parts[-1], _known_keys(parts[:-1]))
-        return InputProblem(source, f"a known key: {expected}", found=parts[-1], line=line, field=field)
-    found = None if first["type"] == "missing" else first.get("input")
-    return InputProblem(source, first["msg"].lower(), found=found, line=line, field=field)
-
-
-def _known_keys(path: Sequence[str]) -> list[str]:
+def _known_keys(path: Sequence[int | str]) -> list[str]:
+    """The keys that a table of the configuration may have."""
     if not path:
         return list(Config.model_fields)
-    sections: dict[str, type[BaseModel]] = {
-        "run": RunSection,
-        "personas": PersonasSection,
-        "questions": QuestionsSection,
-        "simulate": SimulateSection,
-        "cut": CutSection,
-        "collect": CollectSection,
-        "judge": JudgeSection,
-        "rate": RateSection,
-        "budget": BudgetSection,
-    }
-    return list(sections[path[0]].model_fields) if path[0] in sections else []
-
-
-def _nearest(name: str, known: Sequence[str] | Mapping[str, Any]) -> str:
-    close = difflib.get_close_matches(name, list(known), 1, 0.5)
-    return f"did you mean {close[0]!r}?" if close else f"one of {', '.join(known)}"
-
-
-def _line_of(text: str, word: str) -> int | None:
-    """The first line on which the word stands as a key or a value: where to look."""
-    pattern = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])")
-    return next((n for n, line in enumerate(text.splitlines(), 1) if word and pattern.search(line)), None)
+    sections = {section.__name__.removesuffix("Section").lower(): section for section in Section.__subclasses__()}
+    section = sections.get(str(path[0]))
+    return list(section.model_fields) if section is not None else []
 
 
 CHANGEABLE = frozenset(

@@ -5,37 +5,41 @@ A stage that is run again finds its finished calls in the journal; nothing of it
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from arena import criteria
 from arena.earlier import Earlier
-from arena.judge import Bench, Judged, Judging, judge_match, judged_earlier
-from arena.matches import Match, all_pairs, chosen_pairs, matches
+from arena.judge import Judged, Judging, judge_match, judged_earlier
+from arena.matches import Match, matches
 from arena.sequential.goal import Goal
-from frontdesk.config import Config
-from frontdesk.goals import Item as MatchItem
-from frontdesk.goals import Table, pursue
+from frontdesk import plan
+from frontdesk.config import Config, SimulateSection
 from frontdesk.progress import Progress
 from frontdesk.runfolder import RunFolder
 from gateway.adapters.base import Adapter
-from gateway.adapters.catalog import settings_of
 from gateway.crowd import Gathered, each
 from gateway.engine import Gateway
 from gateway.errors import CallFailed, Stopped, as_failed
-from gateway.prompts import check_overrides
-from personas import assign, factors_file, generate
-from runstore.ids import digest
 from runstore.problems import Problem
 from runstore.publish import write_json, write_jsonl
-from runstore.records import Dialogue, Failure, Judgment, Reply, Subset, Verdict
+from runstore.records import (
+    Dialogue,
+    Failure,
+    Judgment,
+    Persona,
+    Reply,
+    SeedQuestion,
+    Subset,
+    Verdict,
+)
 from simulator import cutter
-from simulator.collect import reply_to, styles_of
-from simulator.conversation import Conversation, Held, converse
-from simulator.roles import Roles
+from simulator.collect import reply_to
+from simulator.conversation import Held, converse
+
+if TYPE_CHECKING:
+    from frontdesk.goals import Item as MatchItem
+    from frontdesk.goals import Table
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -67,59 +71,21 @@ class Pipeline:
 
     def __init__(self, folder: RunFolder, config: Config, gateway: Gateway | None, progress: Progress) -> None:
         self.folder, self.config, self.gateway, self.progress = folder, config, gateway, progress
-        self.prompts = Path(config.run.prompts) if config.run.prompts else None
-        if self.prompts is not None:
-            check_overrides(self.prompts, ("simulator", "arena"))
+        self.prompts = plan.prompts_of(config)
 
     async def simulate(self) -> list[Dialogue]:
         """Personas and questions -> dialogues.jsonl."""
-        from seed_questions import load
+        how: SimulateSection = self.config.section("simulate")
+        cast = plan.simulation(self.config)
+        self.folder.write_manifest(self.config, cast.roles.hashes, cast.inputs)
+        planned = cast.castings(how.dialogues, self.config.run.seed)
+        ask = self._gateway().ask
 
-        run, how = self.config.run, self.config.section("simulate")
-        own = self.config.personas.factors
-        factors = factors_file.load(Path(own) if own else None, run.language)
-        people = generate(
-            factors,
-            language=run.language,
-            design=self.config.personas.design,
-            size=self.config.personas.size,
-            seed=run.seed,
-        )
-        questions = load(self.config.questions.file, language=run.language)
-        if (wanted := self.config.questions.subjects) is not None:
-            known = {question.subject for question in questions}
-            if unknown := [name for name in wanted if name not in known]:
-                raise Problem(
-                    f"questions.subjects: found {unknown[0]!r}, expected some of {', '.join(sorted(known))}"
-                )
-            questions = [question for question in questions if question.subject in wanted]
-        conversation = Conversation(
-            student=how.student,
-            teacher=how.teacher,
-            turns=how.turns,
-            acts=how.acts,
-            **({"weights": weights} if (weights := how.act_weights or factors.act_weights) else {}),
-            style=how.style,
-            blank_retries=how.blank_retries,
-            seed=run.seed,
-        )
-        roles = Roles.load(run.language, self.prompts, [how.style])
-        inputs = {
-            "personas": {"count": len(people), "hash": digest([person.model_dump() for person in people])},
-            "questions": {"count": len(questions), "hash": digest([each.model_dump() for each in questions])},
-        }
-        self.folder.write_manifest(self.config, roles.hashes, inputs)
-        copies: Counter[tuple[str, str]] = Counter()
-        planned: list[Callable[[], Awaitable[Held]]] = []
-        for person, question in assign(people, questions, how.dialogues, run.seed):
-            copy = copies[person.id, question.id]
-            copies[person.id, question.id] += 1
-            planned.append(
-                lambda person=person, question=question, copy=copy: converse(
-                    self._gateway().ask, person, question, conversation, roles, copy=copy
-                )
-            )
-        held = await self._each("simulate", planned, lambda one: one(), (how.student, how.teacher))
+        async def hold(one: tuple[Persona, SeedQuestion, int]) -> Held:
+            person, question, copy = one
+            return await converse(ask, person, question, cast.conversation, cast.roles, copy=copy)
+
+        held = await self._each("simulate", planned, hold, (how.student, how.teacher))
         dialogues = [one.dialogue for one in held.results() if one.dialogue.turns > 0]
         failures = [one.failure for one in held.results() if one.failure is not None]
         failures += [as_failed(how.teacher, error).record("simulate", "dialogue") for _, error in held.failed]
@@ -145,8 +111,7 @@ class Pipeline:
     async def collect(self, subsets: Sequence[Subset], kept: Kept = NOTHING_KEPT) -> list[Reply]:
         """Subsets -> replies.jsonl."""
         names: tuple[str, ...] = self.config.section("collect").endpoints
-        settings = {name: settings_of(name, self.config.endpoints[name]) for name in names}
-        roles = Roles.load(self.config.run.language, self.prompts, styles_of(settings))
+        roles, settings = plan.teachers(self.config)
         self.folder.write_manifest(self.config, roles.hashes, {})
         wanted = [(subset, name) for subset in subsets for name in names]
         known = kept.replies.keys() | kept.failures.keys()
@@ -172,7 +137,7 @@ class Pipeline:
         """Replies -> judgments.jsonl and verdicts.jsonl."""
         how, earlier = self.judging(), kept.rounds
         pairs = self.pairs(replies)
-        bench = Bench.load(how, self.config.run.language, self.prompts)
+        bench = plan.bench(self.config)
         self.folder.write_manifest(self.config, bench.hashes, {})
         played, missing = matches(subsets, replies, pairs)
         wanted = [(match, criterion) for match in played for criterion in how.criterion_ids]
@@ -193,6 +158,8 @@ class Pipeline:
             gathered, asked = await self._each("judge", work, one, judges), len(wanted)
             self.folder.file("goal.json").unlink(missing_ok=True)
         else:
+            from frontdesk.goals import Table  # scipy.stats: a second that runs without a goal can spare
+
             table = Table(goal, self.config.run.seed, subsets, pairs, wanted, missing)
             gathered, asked = await self._pursue(table, [old for old, _ in before], work, one, judges)
         now = {(each_match.match.id, each_match.criterion): each_match for each_match in gathered.results()}
@@ -222,6 +189,8 @@ class Pipeline:
         judges: Sequence[str],
     ) -> tuple[Gathered[MatchItem, Judged], int]:
         """Judge what the goal asks for, and write goal.json; also how many items that came to."""
+        from frontdesk.goals import pursue
+
         new = {(match.id, criterion) for match, criterion in work}
         file = self.folder.file("goal.json")
         file.unlink(missing_ok=True)
@@ -241,28 +210,11 @@ class Pipeline:
         return pursued.gathered, pursued.items
 
     def judging(self) -> Judging:
-        section = self.config.section("judge")
-        chosen = criteria.load(section.criteria, self.config.run.language, self.prompts)
-        return Judging(
-            judges=section.endpoints,
-            criteria=tuple(chosen),
-            rounds=section.rounds,
-            order=section.order,
-            form=section.format,
-            one_by_one=section.one_by_one,
-            rounds_mode=section.rounds_mode,
-            reask=section.reask,
-            seed=self.config.run.seed,
-        )
+        return plan.judging(self.config)
 
     def pairs(self, replies: Sequence[Reply] = ()) -> list[tuple[str, str]]:
-        """The pairs that meet: those chosen, or all of the endpoints collected (or found in ``replies``)."""
-        collected = self.config.collect
-        names = (
-            list(collected.endpoints) if collected is not None else sorted({reply.endpoint for reply in replies})
-        )
-        chosen = self.config.section("judge").pairs
-        return all_pairs(names) if chosen is None else chosen_pairs(names, chosen)
+        """The pairs that meet, by the configuration, or of all endpoints found in ``replies``."""
+        return plan.pairs(self.config, sorted({reply.endpoint for reply in replies}))
 
     async def _each(
         self, stage: str, work: Sequence[Item], do: Callable[[Item], Awaitable[Result]], endpoints: Sequence[str]

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
 
+from frontdesk import plan
 from frontdesk.config import Config
 from frontdesk.pipeline import Pipeline, Stopping
 from frontdesk.progress import Progress
@@ -48,10 +49,11 @@ async def opened(
     """
     adapters = {name: build(name, config.endpoints[name]) for name in endpoints}
     progress = progress or Progress()
+    plan.check(config)
+    budget = Budget(config.budget.usd, config.budget.calls, config.budget.tokens)
+    gateway = Gateway(adapters, budget=budget)
+    check_prices(gateway, progress)
     with RunLock(folder.path), contextlib.ExitStack() as closing:
-        budget = Budget(config.budget.usd, config.budget.calls, config.budget.tokens)
-        gateway = Gateway(adapters, budget=budget)
-        check_prices(gateway, progress)
         folder.claim(config, gateway.redactor, change=change)
         gateway.events = EventLog(folder.file("log.jsonl"), gateway.redactor)
         closing.callback(gateway.events.close)

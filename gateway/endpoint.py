@@ -49,7 +49,7 @@ class Endpoint:
         self.spent = Spent()
         self.health = EndpointHealth()
         self.gate = AdaptiveConcurrency(settings.concurrency, clock)
-        keys = [] if keyless else key_values(settings, os.environ if environ is None else environ)
+        keys = [] if keyless else key_values(settings, os.environ if environ is None else environ, name=name)
         self.secrets: list[str] = [*keys, *_declared_secrets(adapter)]
         addresses = _addresses(adapter)
         self.lanes = [

@@ -163,13 +163,14 @@ class _Talk:
     def _planned_act(self, turn: int) -> Act | None:
         if self.how.acts == "free":
             return None
-        weights = self._weights()
-        return pick_weighted([(act, weights.get(act, 0.0)) for act in ACTS], self.how.seed, "act", self.id, turn)
+        weights = weights_of(self.how, self.persona)
+        return pick_weighted([(act, weights[act]) for act in ACTS], self.how.seed, "act", self.id, turn)
 
-    def _weights(self) -> dict[Act, float]:
-        """The product of the tables that fit this persona's levels, each act's share in each."""
-        combined: dict[Act, float] = dict.fromkeys(ACTS, 1.0)
-        names = ["*", *(f"{factor}-{level}" for factor, level in self.persona.levels.items())]
-        for table in (self.how.weights[name] for name in names if name in self.how.weights):
-            combined = {act: share * table.get(act, 1.0) for act, share in combined.items()}
-        return combined
+
+def weights_of(how: Conversation, persona: Persona) -> dict[Act, float]:
+    """The product of the tables that fit the persona's levels, each act's share in each."""
+    combined: dict[Act, float] = dict.fromkeys(ACTS, 1.0)
+    names = ["*", *(f"{factor}-{level}" for factor, level in persona.levels.items())]
+    for table in (how.weights[name] for name in names if name in how.weights):
+        combined = {act: share * table.get(act, 1.0) for act, share in combined.items()}
+    return combined

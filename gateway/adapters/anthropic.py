@@ -13,6 +13,7 @@ from gateway.adapters.base import Answer, EndpointSettings, Prompt, Tokens, Wire
 from gateway.adapters.vendor import Vendor, VendorSettings, given, messages_json
 from gateway.adapters.waits import Clock
 from gateway.errors import NO, Fault
+from runstore.numbers import Whole, YesNo
 
 _PUBLIC = "https://api.anthropic.com"
 _VERSION = "2023-06-01"
@@ -23,9 +24,9 @@ _SAMPLING = re.compile(r"\b(temperature|top_p|top_k)\b")
 class AnthropicSettings(VendorSettings):
     """``max_output_tokens`` must be sent, so it has a default here. ``cache_prompt`` marks the system text."""
 
-    max_output_tokens: int | None = Field(default=1024, gt=0)
-    thinking_budget: int | None = Field(default=None, ge=1024)
-    cache_prompt: bool = False
+    max_output_tokens: Whole | None = Field(default=1024, gt=0)
+    thinking_budget: Whole | None = Field(default=None, ge=1024)
+    cache_prompt: YesNo = False
 
     @model_validator(mode="after")
     def _only_what_is_sent(self) -> AnthropicSettings:

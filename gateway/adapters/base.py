@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from runstore.numbers import NotNegative, Real, Whole, YesNo
 from runstore.records import Utterance
 
 
@@ -108,21 +109,21 @@ class EndpointSettings(BaseModel):
     api_key_env: str | list[str] | None = None
     identity: str | None = None
     family: str | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    seed: int | None = None
-    max_output_tokens: int | None = Field(default=None, gt=0)
-    accept_truncated: bool = False
+    temperature: Real | None = None
+    top_p: Real | None = None
+    seed: Whole | None = None
+    max_output_tokens: Whole | None = Field(default=None, gt=0)
+    accept_truncated: YesNo = False
     system: str | None = None
     style: str | None = None
-    concurrency: int = Field(default=64, gt=0)
-    requests_per_minute: float | None = Field(default=None, gt=0)
-    tokens_per_minute: float | None = Field(default=None, gt=0)
-    timeout_s: float = Field(default=60.0, gt=0)
-    retries: int = Field(default=5, ge=0)
-    longest_wait_s: float = Field(default=120.0, ge=0)
-    total_s: float = Field(default=900.0, gt=0)
-    price: dict[Literal["input", "output", "cached_input"], float] | None = None
+    concurrency: Whole = Field(default=64, gt=0)
+    requests_per_minute: Real | None = Field(default=None, gt=0)
+    tokens_per_minute: Real | None = Field(default=None, gt=0)
+    timeout_s: Real = Field(default=60.0, gt=0)
+    retries: Whole = Field(default=5, ge=0)
+    longest_wait_s: Real = Field(default=120.0, ge=0)
+    total_s: Real = Field(default=900.0, gt=0)
+    price: dict[Literal["input", "output", "cached_input"], NotNegative] | None = None
 
 
 class Adapter(Protocol):

@@ -50,7 +50,8 @@ def settings_of(name: str, raw: Mapping[str, Any]) -> EndpointSettings:
     where = f"endpoints.{name}"
     kind = raw.get("kind")
     if not isinstance(kind, str):
-        raise Problem(f"{where}.kind: missing, expected one of {', '.join(KINDS)}")
+        found = "missing" if kind is None else f"found {kind!r}"
+        raise Problem(f"{where}.kind: {found}, expected one of {', '.join(KINDS)}")
     if kind not in KINDS:
         raise Problem(f"{where}.kind: {_unknown(kind, KINDS)}")
     settings: type[EndpointSettings] = adapter_class(kind).Settings
@@ -136,10 +137,11 @@ def _nearest(found: str, known: Iterable[str]) -> str:
 
 def _explained(where: str, error: ValidationError) -> str:
     first = error.errors()[0]
-    field = ".".join(str(part) for part in first["loc"] if not str(part).startswith(("list[", "dict[")))
+    noise = ("list[", "dict[", "[key]")
+    field = ".".join(str(part) for part in first["loc"] if not str(part).startswith(noise))
     message = str(first["msg"]).removeprefix("Value error, ")
     if not field:
         return f"{where}.{message}"
     if first["type"] == "missing":
         return f"{where}.{field}: missing"
-    return f"{where}.{field}: found {first.get('input')!r}; {message}"
+    return f"{where}.{field}: found {first.get('input')!r}, {message.replace('Input should be', 'expected', 1)}"

@@ -15,6 +15,7 @@ from gateway.adapters.base import Answer, EndpointSettings, Message, Prompt, Tok
 from gateway.adapters.vendor import Vendor, VendorSettings, given
 from gateway.adapters.waits import Clock
 from gateway.errors import NO, TRANSIENT, Fault
+from runstore.numbers import Whole
 
 _PUBLIC = "https://generativelanguage.googleapis.com"
 _BLOCKED = frozenset(
@@ -25,7 +26,7 @@ _BLOCKED = frozenset(
 class GeminiSettings(VendorSettings):
     """``thinking_budget`` (tokens, 0 off, -1 dynamic) or ``thinking_level``: only what is set is sent."""
 
-    thinking_budget: int | None = None
+    thinking_budget: Whole | None = None
     thinking_level: Literal["minimal", "low", "medium", "high"] | None = None
     safety: dict[str, str] | None = None
 

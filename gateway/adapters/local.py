@@ -24,6 +24,7 @@ from gateway.local_model import forms
 from gateway.local_model.fetch import SMOLLM2
 from gateway.local_model.server import EmbeddedServer, find_model, shared_server
 from runstore.ids import digest
+from runstore.numbers import Real, Whole, YesNo
 from runstore.problems import Problem
 
 ONLY_ENGLISH = "the embedded model knows only English"
@@ -36,12 +37,12 @@ class LocalSettings(EndpointSettings):
     """Sampling as measured to work at this size. ``seed`` shifts the seeds that are drawn from the prompts."""
 
     model: str | None = SMOLLM2.name
-    temperature: float | None = Field(default=0.3, ge=0)
-    min_p: float = Field(default=0.15, ge=0, le=1)
-    max_output_tokens: int | None = Field(default=48, gt=0)
-    accept_truncated: bool = True
-    concurrency: int = Field(default=4, gt=0)
-    timeout_s: float = Field(default=300.0, gt=0)
+    temperature: Real | None = Field(default=0.3, ge=0)
+    min_p: Real = Field(default=0.15, ge=0, le=1)
+    max_output_tokens: Whole | None = Field(default=48, gt=0)
+    accept_truncated: YesNo = True
+    concurrency: Whole = Field(default=4, gt=0)
+    timeout_s: Real = Field(default=300.0, gt=0)
 
     @model_validator(mode="after")
     def _fits_the_embedded_model(self) -> LocalSettings:

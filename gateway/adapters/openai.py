@@ -14,6 +14,7 @@ from gateway.adapters.base import Answer, EndpointSettings, Prompt, Schema, Toke
 from gateway.adapters.vendor import Vendor, VendorSettings, given, messages_json
 from gateway.adapters.waits import Clock
 from gateway.errors import NO, TRANSIENT, Fault
+from runstore.numbers import YesNo
 
 _PATH = "/chat/completions"
 _PUBLIC = "https://api.openai.com/v1"
@@ -25,7 +26,7 @@ class OpenAISettings(VendorSettings):
 
     max_tokens_field: Literal["max_completion_tokens", "max_tokens"] | None = None
     json_format: Literal["json_schema", "json_object", "none"] = "json_schema"
-    strict_schema: bool = True
+    strict_schema: YesNo = True
     extra_body: dict[str, Any] = Field(default_factory=dict[str, Any])
     extra_headers: dict[str, str] = Field(default_factory=dict[str, str])
 

@@ -16,6 +16,7 @@ from pydantic import Field
 from gateway.adapters.base import EndpointSettings
 from gateway.adapters.http import HttpAdapter, HttpSettings, Step
 from gateway.adapters.waits import Clock
+from runstore.numbers import YesNo
 
 _LOCAL = "http://127.0.0.1:8000"
 
@@ -24,7 +25,7 @@ class UrekaSettings(EndpointSettings):
     """``plain`` asks the server's own baseline (one plain model call) instead of its tutor."""
 
     base_url: str | list[str] | None = _LOCAL
-    plain: bool = False
+    plain: YesNo = False
     headers: dict[str, str] = Field(default_factory=dict[str, str])
 
 
