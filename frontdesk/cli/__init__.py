@@ -32,6 +32,7 @@ COMMANDS: dict[str, str] = {
     "human": "plan, serve, import and analyse a human study",
     "report": "Markdown and HTML report, or a site to publish",
     "export": "data sets for other tools, with a data card",
+    "quality": "how realistic, faithful and varied the students are, without a call",
     "verify": "recompute everything after the journal and compare byte for byte",
     "refresh": "add or drop an endpoint and pay only for what is new",
     "calls": "look calls up in a run's journal",

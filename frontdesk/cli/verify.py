@@ -7,7 +7,7 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from frontdesk import score_plan
+from frontdesk import quality, score_plan
 from frontdesk.cli import stages
 from frontdesk.config import Config
 from frontdesk.pipeline import Pipeline
@@ -69,6 +69,7 @@ async def _stages(pipeline: Pipeline, folder: RunFolder, again: RunFolder) -> No
                 pipeline.cut(dialogues)
         elif folder.file("subsets.jsonl").is_file():
             stages.copy_in(folder.file("subsets.jsonl"), again.file("subsets.jsonl"))
+        quality.again(folder, again)
         if folder.file("replies.jsonl").is_file():
             await pipeline.collect(again.subsets())
         if folder.file("verdicts.jsonl").is_file():

@@ -32,7 +32,8 @@ class RunData:
     """A judged and rated run. ``dialogues`` is None where the subsets came from elsewhere.
 
     ``human`` is what a human study on its matches found, where there was one; ``refreshed`` the last line of the
-    leaderboard's history; ``panel`` the analysis of its judges (``judges.json``), where it has been made.
+    leaderboard's history; ``panel`` the analysis of its judges (``judges.json``) and ``quality`` that of its
+    students (``quality.json``), where they have been made.
     """
 
     config: Config
@@ -48,6 +49,7 @@ class RunData:
     human: JsonObject | None = None
     refreshed: JsonObject | None = None
     panel: JsonObject | None = None
+    quality: JsonObject | None = None
 
     @cached_property
     def names(self) -> list[str]:
@@ -144,4 +146,5 @@ def load(folder: RunFolder, *, journal: bool = True) -> RunData:
         human=read_json(folder.file("human.json")) if folder.file("human.json").is_file() else None,
         refreshed=next(reversed(history.lines(folder)), None),
         panel=read_json(folder.file("judges.json")) if folder.file("judges.json").is_file() else None,
+        quality=read_json(folder.file("quality.json")) if folder.file("quality.json").is_file() else None,
     )

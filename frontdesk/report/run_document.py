@@ -9,6 +9,7 @@ from frontdesk.report.run_sections_judges import examples, judging
 from frontdesk.report.run_sections_made import cost, dialogues, missing, provenance
 from frontdesk.report.run_sections_panel import panel
 from frontdesk.report.run_sections_people import people
+from frontdesk.report.run_sections_quality import quality
 from frontdesk.report.run_sections_refresh import refreshed
 from frontdesk.report.run_words import Words
 from runstore.records import Language
@@ -29,6 +30,7 @@ def document(data: RunData, language: Language) -> Document:
         breakdowns(data, say),
         examples(data, say),
         dialogues(data, say),
+        quality(data.quality, language),
         missing(data, say),
         cost(data, say),
         provenance(data, say),

@@ -1,0 +1,56 @@
+"""``tutor-arena quality``: how realistic, faithful and varied a run's students are; calls no model."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from frontdesk.runfolder import RunFolder
+from runstore.problems import Problem
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--run", dest="folder", metavar="DIR", type=Path, required=True, help="the run folder")
+    parser.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="another limit of the gate, such as thanks_run=0.2; repeatable",
+    )
+    parser.add_argument("--gate", action="store_true", help="leave with 1 unless every check passes")
+    parser.add_argument("--json", action="store_true", help="print quality.json instead of tables")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write quality.json and quality.md. 0 done; with --gate 1 where a check fails or is undecided."""
+    from frontdesk.cli.listing import print_table
+    from frontdesk.quality import write_quality
+    from frontdesk.report.document import Table, Text
+    from frontdesk.report.run_sections_quality import console
+    from runstore.publish import to_json
+
+    folder = RunFolder(args.folder)
+    found = write_quality(folder, dict(_limit(text) for text in args.limit))
+    for name in ("quality.json", "quality.md"):
+        print(f"wrote {folder.file(name)}", file=sys.stderr)
+    if args.json:
+        sys.stdout.write(to_json(found, indent=True).decode() + "\n")
+    else:
+        for block in console(found):
+            if isinstance(block, Text):
+                print(block.text)
+            elif isinstance(block, Table):
+                header = [column.title for column in block.columns]
+                print_table(block.title, header, [[cell.text for cell in row] for row in block.rows])
+    return 1 if args.gate and found["gate"]["passed"] is not True else 0
+
+
+def _limit(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    try:
+        return name, float(value)
+    except ValueError:
+        name = ""
+    raise Problem(f"--limit: found {text!r}, expected NAME=VALUE with a number")

@@ -1,0 +1,68 @@
+"""The quality of a run's students: ``quality.json`` and ``quality.md``, made of its dialogues without any call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from frontdesk.export.source import Source
+from frontdesk.report.run_markdown import markdown
+from frontdesk.report.run_sections_quality import document
+from frontdesk.runfolder import RunFolder
+from gateway.prompts import load_table
+from runstore.problems import Problem
+from runstore.publish import read_json, write_json, write_text
+from runstore.records import Dialogue
+from simulator.realism import Material, assess
+from simulator.realism.gate import with_changes
+from simulator.roles import PACKAGE, Roles
+
+FILE = "quality.json"
+
+
+def write_quality(folder: RunFolder, changes: Mapping[str, float]) -> dict[str, Any]:
+    """Assess the run's dialogues and write both files; ``changes`` are limits of the gate by name.
+
+    Raises InputProblem where the run has no dialogues, Problem for a limit that there is not.
+    """
+    source = Source(folder)
+    run = source.config.run
+    table = with_changes(changes)
+    material = _material(source)
+    found = assess(source.dialogues, material, table, language=run.language, seed=run.seed)
+    write_json(folder.file(FILE), found)
+    write_text(folder.file("quality.md"), markdown(document(found, run.name, run.language)))
+    return found
+
+
+def again(earlier: RunFolder, folder: RunFolder) -> None:
+    """The same of another folder, with the limits that ``earlier`` was held to; nothing where it was not."""
+    if not earlier.file(FILE).is_file() or not folder.file("dialogues.jsonl").is_file():
+        return
+    checks = read_json(earlier.file(FILE))["gate"]["checks"]
+    write_quality(folder, {check["name"]: check["limit"] for check in checks})
+
+
+def _material(source: Source) -> Material:
+    """Planned turns, and the texts that must not leak; why not, where they are no longer what made the run."""
+    planned = source.config.simulate.turns if source.config.simulate is not None else _longest(source.dialogues)
+    try:
+        personas = {name: persona.text for name, persona in source.personas.items()}
+        roles = source.roles()
+    except Problem as problem:
+        return Material(planned, prompts_reason=f"texts of prompts and personas not searched for: {problem}")
+    return Material(planned, _texts(roles, source), personas)
+
+
+def _texts(roles: Roles, source: Source) -> list[str]:
+    run, how = source.config.run, source.config.simulate
+    folder = Path(run.prompts) if run.prompts else None
+    styles = [how.style] if how is not None else []
+    teachers = Roles.load(run.language, folder, styles).teachers.values()
+    acts = load_table(PACKAGE, "student_acts", run.language, folder).texts.values()
+    return [roles.student.text, roles.opening.text, roles.planned.text, *acts, *(each.text for each in teachers)]
+
+
+def _longest(dialogues: list[Dialogue]) -> int:
+    return max((dialogue.turns for dialogue in dialogues), default=0)
