@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +33,8 @@ def stakes(gains: Floats) -> Floats:
 
 def log_wealth(by_bet: Floats) -> Floats:
     """(...) log wealth of the mixture, from the (..., B) summed log factors of each bet."""
-    return logsumexp(by_bet, axis=-1) - np.log(len(BETS))
+    most = by_bet.max(axis=-1, keepdims=True)
+    return most[..., 0] + np.log(np.exp(by_bet - most).mean(axis=-1))
 
 
 def log_threshold(error: float, directions: int = 2) -> float:

@@ -56,7 +56,7 @@ def field_of(
     ``missing`` are (subset id, pair of names) that cannot be played. Raises ValueError for a subset given twice.
     """
     ordered = sorted(names)
-    ids = [subset for subset, _ in subsets]
+    ids = sorted(subset for subset, _ in subsets)
     if len(set(ids)) < len(ids):
         raise ValueError("a subset is given twice")
     number = {subset: place for place, subset in enumerate(ids)}

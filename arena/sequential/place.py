@@ -70,6 +70,17 @@ def placed(offsets: Floats, scores: Floats, dialogues: NDArray[np.int64]) -> Pla
     return Placed(theta, float(np.sqrt(variance)))
 
 
+def going_round(field: Field) -> tuple[tuple[int, int], ...]:
+    """(dialogue number, subset): the first subset of every dialogue, then the second of every one that has it."""
+    rounds = max((len(subsets) for _, subsets in field.dialogues), default=0)
+    return tuple(
+        (number, subsets[place])
+        for place in range(rounds)
+        for number, (_, subsets) in enumerate(field.dialogues)
+        if place < len(subsets)
+    )
+
+
 @dataclass(frozen=True)
 class Place:
     """A newcomer's matches. ``board``: (M,) strengths, the newcomer's own as 0; None until its matches are known.
@@ -85,6 +96,7 @@ class Place:
     error: float
     batch: int
     board: Floats | None
+    visits: tuple[tuple[int, int], ...]
     at: int
     log: tuple[tuple[int, int, int, float | None], ...]
     used: int
@@ -111,6 +123,7 @@ class Place:
             error,
             batch,
             np.zeros(size) if size == 2 else board,
+            going_round(field),
             0,
             (),
             0,
@@ -121,17 +134,6 @@ class Place:
     @cached_property
     def members(self) -> list[int]:
         return [one for one in range(self.field.size) if one != self.newcomer]
-
-    @cached_property
-    def visits(self) -> list[tuple[int, int]]:
-        dialogues = self.field.dialogues
-        rounds = max((len(subsets) for _, subsets in dialogues), default=0)
-        return [
-            (number, subsets[place])
-            for place in range(rounds)
-            for number, (_, subsets) in enumerate(dialogues)
-            if place < len(subsets)
-        ]
 
     @cached_property
     def estimate(self) -> Placed:

@@ -50,6 +50,7 @@ class RunData:
     refreshed: JsonObject | None = None
     panel: JsonObject | None = None
     quality: JsonObject | None = None
+    goal: JsonObject | None = None
 
     @cached_property
     def names(self) -> list[str]:
@@ -100,6 +101,8 @@ class RunData:
         endpoints = config.collect.endpoints if config.collect is not None else self._replying()
         rows.append(Coverage("replies", len(self.replies), len(self.subsets) * len(endpoints)))
         matches = len(self.subsets) * len(self._pairs(endpoints)) * max(1, len(self.criteria))
+        if self.goal is not None:
+            matches = self.goal["matches"]["used"] * max(1, len(self.criteria))
         judge = config.judge
         asked = matches * judge.rounds * len(judge.endpoints) if judge is not None else len(self.judgments)
         if judge is not None and judge.rounds_mode == "decisive":
@@ -147,4 +150,5 @@ def load(folder: RunFolder, *, journal: bool = True) -> RunData:
         refreshed=next(reversed(history.lines(folder)), None),
         panel=read_json(folder.file("judges.json")) if folder.file("judges.json").is_file() else None,
         quality=read_json(folder.file("quality.json")) if folder.file("quality.json").is_file() else None,
+        goal=read_json(folder.file("goal.json")) if folder.file("goal.json").is_file() else None,
     )

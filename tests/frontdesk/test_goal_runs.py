@@ -22,7 +22,7 @@ def share_of(text: str) -> float:
 
 
 def strengths_decide(asked, _attempt):
-    """Tutors sign their replies with their model's name; the judge favours by strength, with luck from the text."""
+    """Tutors sign replies with their model's name; the judge favours by strength, with luck from the text."""
     if asked.role == "judge":
         shown = asked.last.partition("REPLY OF TEACHER A")[2]
         first, _, second = shown.partition("REPLY OF TEACHER B")
