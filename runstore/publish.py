@@ -24,7 +24,11 @@ from runstore.problems import InputProblem
 R = TypeVar("R", bound=BaseModel)
 Cell = str | int | float | bool | None
 
+FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and signs to Unicode, but nothing on paper: Hangul fillers and the empty Braille cell."""
+
 _FORMULA_STARTS = frozenset("=+-@＝＋－＠")
+_UNSEEN = frozenset({"Cc", "Cf", "Zs", "Mn"})
 _JSON_OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -212,7 +216,7 @@ def require_columns(path: Path, header: Sequence[str], names: Iterable[str]) -> 
 
 def guard_cell(text: str) -> str:
     """An apostrophe before a text that a spreadsheet would take for a formula (or that already looks guarded)."""
-    if text[:1].isalnum():
+    if text[:1].isascii() and text[:1].isalnum():
         # Nearly every cell, and a table may have tens of millions.
         return text
     return f"'{text}" if _runs_in_a_spreadsheet(text.lstrip("'")) else text
@@ -227,7 +231,7 @@ def _runs_in_a_spreadsheet(text: str) -> bool:
     for character in text:
         if character in _FORMULA_STARTS:
             return True
-        if not (character.isspace() or unicodedata.category(character) in {"Cc", "Cf", "Zs", "Mn"}):
+        if not (character.isspace() or character in FILLERS or unicodedata.category(character) in _UNSEEN):
             return False
     return False
 
@@ -242,6 +246,8 @@ def safe_name(name: str, *, limit: int = 60) -> str:
 
     plain = re.sub(r"[^a-z0-9._-]", "_", name)[:limit].strip(". ")
     reserved = re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", plain)
-    return (
-        plain if plain == name and plain and not reserved else f"{plain.strip('_') or 'x'}-{digest(name, size=4)}"
-    )
+    if plain == name and plain and not reserved:
+        return plain
+    if reserved:  # also with an ending: aux.md is no file on Windows
+        plain = plain.replace(".", "_")
+    return f"{plain.strip('_. ') or 'x'}-{digest(name, size=4)}"

@@ -19,7 +19,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from gateway.thinking import without_thinking
-from runstore.publish import clean_unicode
+from runstore.publish import FILLERS, clean_unicode
 from runstore.records import Role
 
 END_MARKER = "<END>"
@@ -39,8 +39,6 @@ _END_FIRST = re.compile(rf"\A(?:{_ALONE}|{_GLUED})(?=\s*\n|\s+[^\sa-z])")
 _END_LINE = re.compile(rf"^(?:{_ALONE}|{_GLUED})[^\S\n]*$", re.MULTILINE)
 _QUOTES = {'"': '"', "“": "”", "«": "»", "「": "」"}
 _BLANK_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Zl", "Zp", "Zs", "Mn"})
-_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and signs to Unicode, but nothing on paper: Hangul fillers and the empty Braille cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +57,7 @@ class Speech:
 def has_visible(text: str) -> bool:
     """Whether any character leaves a mark on paper."""
     return any(
-        character not in _FILLERS and unicodedata.category(character) not in _BLANK_CATEGORIES
-        for character in text
+        character not in FILLERS and unicodedata.category(character) not in _BLANK_CATEGORIES for character in text
     )
 
 
