@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from arena.rubrics.rubric import Rubric
-from arena.scoring.combine import Combined, combine_all
+from arena.scoring.combine import Combined, combine_all, people_rows
 from arena.scoring.compare import compare_groups
 from arena.scoring.judges import AgreementWishes, agreement
 from arena.scoring.tables import (
@@ -44,9 +44,8 @@ class Scored:
 
     def rows(self) -> list[Combined]:
         plan, material = self.plan, self.material
-        names = list(dict.fromkeys(sheet.judge for sheet in material.people))
         own = combine_all(material.rubric, self.sheets, material.subjects, plan.judges, plan.repeats)
-        return own + combine_all(material.rubric, material.people, material.subjects, names, 1)
+        return own + people_rows(material.rubric, material.people, material.subjects)
 
     def records(self) -> list[JudgeRecord]:
         subjects, repeats = len(self.material.subjects), self.plan.repeats

@@ -16,7 +16,7 @@ import numpy as np
 from arena.agreement.calibrated import Calibrated, calibrate, votes_needed
 from arena.agreement.kappa import kappa_from_counts
 from arena.agreement.result import Statistic
-from arena.human.forms import NOT_APPLICABLE
+from arena.human.forms import FLAGS, NOT_APPLICABLE
 from arena.human.ratings import Scored
 from arena.human.study import Document, Study
 from arena.reading import LetterReading
@@ -177,7 +177,10 @@ def _win(one: Verdict) -> float:
 
 
 def sheets(study: Study, rows: Sequence[Scored], documents: Mapping[str, Document]) -> list[Sheet]:
-    """Rubric forms that people filled in, as the sheets that judges leave; what they left out is None."""
+    """Rubric forms that people filled in, as the sheets that judges leave; what they left out is None.
+
+    They can be scored beside judges: ``tutor-arena score --sheets``.
+    """
     found: list[Sheet] = []
     for row in rows:
         form = study.forms[study.groups[row.group].form] if row.group in study.groups else None
@@ -185,14 +188,27 @@ def sheets(study: Study, rows: Sequence[Scored], documents: Mapping[str, Documen
             continue
         rubric = load_rubric(form.rubric)
         values: dict[str, dict[str, int | None]] = {item.key: dict.fromkeys(item.slots) for item in rubric.items}
-        if rubric.flags:
-            values["flags"] = {flag.key: None for flag in rubric.flags}
+        flags: dict[str, int | None] = {flag.key: None for flag in rubric.flags}
+        aside: dict[str, tuple[str, ...]] = {}
         for question in form.questions:
             item, _, element = question.id.partition("__")
-            answer = row.answers.get(question.id, NOT_APPLICABLE)
-            values[item][element] = None if answer == NOT_APPLICABLE else int(answer)
-        subject = documents[row.document].source.get("dialogue", row.document) if row.document in documents else ""
+            answer = row.answers.get(question.id)
+            if answer == NOT_APPLICABLE:
+                aside[item] = (*aside.get(item, ()), element)
+            elif answer is not None:
+                (flags if item == FLAGS else values[item])[element] = int(answer)
+        document = documents.get(row.document)
         found.append(
-            Sheet(subject=subject, judge=f"person:{row.rater}", repeat=1, values=values, readable=True, raw="")
+            Sheet(
+                subject=document.source.get("dialogue", row.document) if document else row.document,
+                judge=f"person:{row.rater}",
+                repeat=1,
+                values=values,
+                flags=flags,
+                not_applicable=aside,
+                readable=True,
+                raw="",
+                rubric=rubric.identity,
+            )
         )
     return found

@@ -19,6 +19,7 @@ from arena.rubrics.rubric import Rubric, load_rubric
 from runstore.records import Language
 
 NOT_APPLICABLE = "NA"
+FLAGS = "flags"  # where a rubric's item stands in the id of a question about one of its flags
 Kind = Literal["likert", "choice", "text", "number", "vote"]
 VOTES = ("left", "right", "both_good", "both_bad")
 MAX_TEXT = 4000
@@ -144,7 +145,7 @@ def rubric_questions(rubric: Rubric) -> tuple[Question, ...]:
     """A rubric's form: its flags, then every element (met or not) or scale, as questions ``item__element``."""
     yes, no = Option(id="1", text=_MET), Option(id="0", text=_NOT_MET)
     questions = [
-        Question(id=f"flags__{flag.key}", kind="choice", text=_any(flag.question), options=(yes, no),
+        Question(id=f"{FLAGS}__{flag.key}", kind="choice", text=_any(flag.question), options=(yes, no),
                  required=not flag.optional)
         for flag in rubric.flags
     ]  # fmt: skip

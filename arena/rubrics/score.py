@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from arena.rubrics.rubric import SCORE, Floor, Item, Rubric
+from runstore.records import Sheet
 
 Values = Mapping[str, Mapping[str, float | None]]
 Names = Mapping[str, Collection[str]]
@@ -70,6 +71,27 @@ def score(
     open_floors = [floor for floor in rubric.floors if (flags or {}).get(floor.flag) is None]
     after = _level(rubric, _after_floors(rubric, items, floored, open_floors, reasons))
     return Scores(before, after, floored, tuple(floor.area for floor in open_floors), reasons)
+
+
+def misfit(rubric: Rubric, sheet: Sheet) -> tuple[str, object] | None:
+    """The first (field, value) of a sheet that the rubric does not allow; None where it fits."""
+    items = {item.key: item for item in rubric.items}
+    for key, given in sheet.values.items():
+        item = items.get(key)
+        if item is None:
+            return f"values.{key}", key
+        low, high = (item.scale.low, item.scale.high) if item.scale else (0, 1)
+        for slot, value in given.items():
+            if slot not in item.slots or (value is not None and not low <= value <= high):
+                return f"values.{key}.{slot}", slot if slot not in item.slots else value
+    for key, value in sheet.flags.items():
+        if key not in {flag.key for flag in rubric.flags} or value not in (0, 1, None):
+            return f"flags.{key}", value
+    for key, slots in sheet.not_applicable.items():
+        allowed = {one.key for one in items[key].elements if one.not_applicable} if key in items else set[str]()
+        if strays := [slot for slot in slots if slot not in allowed]:
+            return f"not_applicable.{key}", strays[0]
+    return None
 
 
 def _after_floors(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from arena.reading import NOT_APPLICABLE
@@ -18,7 +18,10 @@ Value = int | float | str | None
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """A judge's values for a subject out of ``readable`` of ``asked`` sheets, and their scores."""
+    """A judge's values for a subject out of ``readable`` of ``asked`` sheets, and their scores.
+
+    ``person``: it was filled in by a person, who stands beside the judges and never enters a mean of theirs.
+    """
 
     subject: str
     judge: str
@@ -29,6 +32,7 @@ class Combined:
     not_applicable: dict[str, tuple[str, ...]]
     scores: Scores
     columns: Mapping[str, str]
+    person: bool = False
 
     @property
     def missing(self) -> list[tuple[str, str]]:
@@ -93,6 +97,15 @@ def combine_all(
         for subject in subjects
         for judge in judges
     ]
+
+
+def people_rows(rubric: Rubric, sheets: Sequence[Sheet], subjects: Sequence[Subject]) -> list[Combined]:
+    """One row for every sheet that a person filled in, by person; nobody was asked to score everything."""
+    columns = {subject.id: subject.columns for subject in subjects}
+    place = {subject.id: number for number, subject in enumerate(subjects)}
+    people = {name: number for number, name in enumerate(dict.fromkeys(sheet.judge for sheet in sheets))}
+    ordered = sorted(sheets, key=lambda sheet: (place[sheet.subject], people[sheet.judge]))
+    return [replace(combine(rubric, [sheet], 1, columns[sheet.subject]), person=True) for sheet in ordered]
 
 
 def _unscored(rubric: Rubric, subject: Subject, judge: str, asked: int) -> Combined:

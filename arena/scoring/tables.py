@@ -118,18 +118,19 @@ def by_subject(rows: Sequence[Combined], measure: Measure, judge: str) -> dict[s
     """One judge's scores by subject, or the mean over all judges where every one of them has a score."""
     if judge != ALL_JUDGES:
         return {row.subject: measure.get(row) for row in rows if row.judge == judge}
-    judges = {row.judge for row in rows}
-    found: dict[str, list[float]] = {row.subject: [] for row in rows}
-    for row in rows:
+    own = [row for row in rows if not row.person]
+    judges = {row.judge for row in own}
+    found: dict[str, list[float]] = {row.subject: [] for row in own}
+    for row in own:
         if (score := measure.get(row)) is not None:
             found[row.subject].append(score)
     return {subject: fmean(scores) if len(scores) == len(judges) else None for subject, scores in found.items()}
 
 
 def judges_of(rows: Iterable[Combined]) -> list[str]:
-    """Judges in the order of the rows, and all of them together where there are several."""
-    names = list(dict.fromkeys(row.judge for row in rows))
-    return [*names, ALL_JUDGES] if len(names) > 1 else names
+    """Judges and people in the order of the rows, and all judges together where there are several."""
+    names = {row.judge: row.person for row in rows}
+    return [*names, ALL_JUDGES] if list(names.values()).count(False) > 1 else list(names)
 
 
 def breakdown_columns(rows: Sequence[Combined], wanted: Sequence[str] = ()) -> list[str]:

@@ -19,6 +19,8 @@ from arena.human.ratings import Rating, read_ratings, scored
 from arena.human.study import Document, Study, parse_study
 from arena.ratings.leaderboard import build
 from arena.ratings.verdicts import from_verdicts
+from arena.rubrics.rubric import load_rubric
+from arena.rubrics.score import misfit
 from runstore.problems import InputProblem
 from runstore.publish import write_csv, write_jsonl
 from runstore.records import Reply, Subset, Usage, Utterance, Verdict, Vote
@@ -105,7 +107,8 @@ def test_without_ties_the_test_equals_scipy_on_means_per_rater() -> None:
         ranks = stats.rankdata(np.abs(np.round(gaps[gaps != 0], 9)))
         centre = ranks.sum() / 2
         sums = np.asarray((signs > 0).T @ ranks, dtype=np.float64)
-        expected = float(np.mean(np.abs(sums - centre) >= abs(ranks[gaps[gaps != 0] > 0].sum() - centre) - 1e-9))
+        observed = abs(float(ranks[gaps[gaps != 0] > 0].sum()) - centre)
+        expected = sum(abs(float(one) - centre) >= observed - 1e-9 for one in sums) / len(sums)
     assert row_of(analyse(study_of(), rows, [])).test.p_value == pytest.approx(expected, abs=1e-12)
 
 
@@ -439,3 +442,28 @@ def test_a_rubric_filled_in_by_a_person_is_a_sheet(tmp_path: Path) -> None:
     assert sheet.values[item][element] is None
     item, _, element = questions[1].id.partition("__")
     assert sheet.values[item][element] == 1
+    assert sheet.flags == {"reached_content": 0}
+    assert misfit(load_rubric("qac"), sheet) is None
+
+
+def test_what_a_person_set_aside_is_not_missing(tmp_path: Path) -> None:
+    rubric = tmp_path / "share.yaml"
+    rubric.write_text(
+        "name: share\nversion: '1'\ntitle: t\nareas:\n- key: F\n  title: t\n  items:\n  - key: F1\n    title: t\n"
+        "    arithmetic: share\n    elements:\n    - {key: a, question: q, not_applicable: true}\n"
+        "    - {key: b, question: q}\n",
+        encoding="utf-8",
+    )
+    study = vote_study(
+        tmp_path,
+        matches=None,
+        groups={"t": {"label": "t", "size": 1, "items": 1, "form": "own", "assignment": "common"}},
+        forms={"own": {"rubric": str(rubric)}},
+    )
+    rows = [Rating("t-01", "t", "g", "all", "", name, value, None, "") for name, value in (("F1__a", "NA"),)]
+    (sheet,) = sheets(study, scored(rows), {})
+    assert (sheet.subject, sheet.not_applicable, sheet.values) == (
+        "g",
+        {"F1": ("a",)},
+        {"F1": {"a": None, "b": None}},
+    )

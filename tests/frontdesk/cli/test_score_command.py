@@ -148,6 +148,56 @@ def test_people_score_beside_judges_and_can_be_the_reference(tmp_path: Path) -> 
     assert bias["value"] == 32
 
 
+def test_people_who_scored_a_few_subjects_stand_beside_the_judges_and_not_in_their_mean(tmp_path: Path) -> None:
+    out, people = tmp_path / "out", tmp_path / "teacher.jsonl"
+    values = {item.key: dict.fromkeys(item.slots, 0) for item in QAC.items}
+    row = {"subject": "s1", "judge": "teacher", "repeat": 1, "values": values, "readable": True, "raw": ""}
+    people.write_text(json.dumps(row), encoding="utf-8")
+    config = scripted(tmp_path, j=[sheet_text(1)], k=[sheet_text(1, A1={"curriculum_hierarchy": 0})])
+    assert score(config, dialogues(tmp_path), out, "--sheets", str(people), judges=("j", "k")) == 0
+    assert [row["subject"] for row in read_csv(out / "scores.csv")[1] if row["judge"] == "teacher"] == ["s1"]
+    _, lines = read_csv(out / "summary.csv")
+    found = {line["judge"]: line for line in lines if (line["column"], line["measure"]) == ("all", "total")}
+    assert {judge: (line["mean"], line["n"], line["of"]) for judge, line in found.items()} == {
+        "j": ("40.0", "4", "4"),
+        "k": ("39.0", "4", "4"),
+        "teacher": ("8.0", "1", "1"),
+        "all judges (mean)": ("39.5", "4", "4"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            {"values": {"A1_math_expertise": {"concept_accuracy": 7}}},
+            ":2: values.A1_math_expertise.concept_accuracy",
+        ),
+        ({"values": {"A9": {}}}, ":2: values.A9"),
+        ({"flags": {"reached_content": 2}}, ":2: flags.reached_content: found 2"),
+        ({"not_applicable": {"A1_math_expertise": ["concept_accuracy"]}}, ":2: not_applicable.A1_math_expertise"),
+        ({"subject": "s9"}, ":2: subject: found s9"),
+    ],
+)
+def test_a_persons_sheet_that_the_rubric_does_not_allow_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any], told: str
+) -> None:
+    people = tmp_path / "teacher.jsonl"
+    row: dict[str, Any] = {
+        "subject": "s1",
+        "judge": "teacher",
+        "repeat": 1,
+        "values": {},
+        "readable": True,
+        "raw": "",
+    }
+    people.write_text("\n" + json.dumps(row | change), encoding="utf-8")
+    config, source, out = scripted(tmp_path, j=[sheet_text(1)]), dialogues(tmp_path), tmp_path / "out"
+    assert score(config, source, out, "--sheets", str(people)) == 2
+    assert f"{people}{told}" in capsys.readouterr().err
+    assert not out.exists()
+
+
 def test_scores_of_two_modes_become_a_leaderboard(tmp_path: Path) -> None:
     out, board = tmp_path / "out", tmp_path / "board"
     replies = [sheet_text(1), sheet_text(1, A1=dict.fromkeys(QAC.items[0].slots, 0))]
