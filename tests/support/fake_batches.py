@@ -230,8 +230,10 @@ class FakeBatches:
         if job.failed is not None:
             error = {"code": job.failed, "message": "the file was not taken", "line": 1, "param": None}
             return about | {"status": "failed", "errors": {"object": "list", "data": [error]}}
-        good = [row for row in job.results if row["response"] and row["response"]["status_code"] == 200]
-        bad = [row for row in job.results if row not in good]
+        good: list[Any] = []
+        bad: list[Any] = []
+        for row in job.results:
+            (good if row["response"] and row["response"]["status_code"] == 200 else bad).append(row)
         for name, rows in (("output_file_id", good), ("error_file_id", bad)):
             if rows:
                 self.files[f"{job.id}-{name}"] = _lines(rows)

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from frontdesk.cli.calls import summarise
+from runstore.journal import read_rows
 from runstore.publish import read_csv
 from tests.support.fake_provider import FakeProvider
 from tests.support.scoring_command import JUDGES, prepared, said, started
@@ -71,6 +73,9 @@ def test_an_interrupt_while_waiting_leaves_a_job_that_the_next_run_reads(tmp_pat
         ended_well(by_batch(command, out), out)
         assert len(batches.jobs) == 3
         assert "k-123456789" not in "".join(path.read_text() for path in (out / "journal").glob("*.jsonl"))
+        seen = summarise(read_rows(out / "journal"))
+        assert [one["calls"] for one in seen["endpoints"].values()] == [{"ok": 4}] * 3
+        assert seen["lost_in_flight"] == 0
         offline = subprocess.run([sys.executable, "-m", "frontdesk", "verify", "--run", str(out)], check=False)
         assert offline.returncode == 0
 
