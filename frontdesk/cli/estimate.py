@@ -80,6 +80,8 @@ def show_lines(config: Config, rows: Sequence[Line], *, as_json: bool = False) -
     if total["usd"] is None:
         print("Some prices are unknown: set price = { input = ..., output = ... } on those endpoints.")
     print("Lengths are assumed (student 20 words, teacher 90, judge 300); thinking tokens are not counted.")
+    if config.judge is not None and config.judge.goal is not None:
+        print("With a goal, judging asks at most so many calls, often a fraction of them.")
     if config.judge is not None and config.judge.rounds > 1:
         print("For the same money, more subsets tell two tutors apart sooner than more rounds: tutor-arena power.")
     return 0

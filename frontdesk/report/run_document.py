@@ -5,6 +5,7 @@ from __future__ import annotations
 from frontdesk.report.document import Document
 from frontdesk.report.run_data import RunData
 from frontdesk.report.run_sections import breakdowns, leaderboard, matrix, reliability, result
+from frontdesk.report.run_sections_goal import pursued
 from frontdesk.report.run_sections_judges import examples, judging
 from frontdesk.report.run_sections_made import cost, dialogues, missing, provenance
 from frontdesk.report.run_sections_panel import panel
@@ -20,6 +21,7 @@ def document(data: RunData, language: Language) -> Document:
     say = Words(language)
     sections = [
         result(data, say),
+        pursued(data.goal, language),
         reliability(data, say),
         leaderboard(data, say),
         refreshed(data.refreshed, language),

@@ -93,6 +93,9 @@ def test_a_clear_winner_is_certified_from_a_part_of_the_matches_and_verified_fro
     verdicts = read_records(run / "verdicts.jsonl", Verdict)
     assert len(verdicts) == goal["matches"]["used"] == tutors.stats.by_role["judge"]
     assert {name for verdict in verdicts for name in verdict.endpoints} == set(STRENGTH)
+    report = (run / "report.md").read_text(encoding="utf-8")
+    assert "star is the best." in report
+    assert f"{goal['matches']['used']} of 720 possible matches" in report
 
     first, calls = files_of(run), tutors.stats.calls
     assert main(["run", str(config), "--run", str(run)]) == 0
@@ -148,6 +151,13 @@ def test_the_command_line_sets_the_goal_and_a_newcomer_meets_its_nearest(tutors,
     assert "judge.goal" in capsys.readouterr().err
     assert main(["judge", "--config", str(config), "--run", run, "--goal", "best", "--change"]) == 0
     assert json.loads((tmp_path / "run" / "goal.json").read_bytes())["result"] == {"winner": "star"}
+    for goal, says in (("place good", "possible places"), ("ranking", "shown by"), ("all", "")):
+        words = ["--goal", *goal.split(), "--change"]
+        assert main(["judge", "--config", str(config), "--run", run, *words]) == 0
+        assert main(["rate", "--run", run]) == 0
+        assert main(["report", "--run", run]) == 0
+        assert says in (tmp_path / "run" / "report.md").read_text(encoding="utf-8").lower()
+    assert not (tmp_path / "run" / "goal.json").exists()
 
 
 def test_two_equal_tutors_are_not_told_apart_and_the_interval_says_so(tutors, tmp_path, monkeypatch):
