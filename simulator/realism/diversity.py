@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from runstore.ids import draw, shuffled
+from runstore.ids import draw, draw_seed
 from simulator.realism.near import near_pairs
 from simulator.realism.profile import distinct
 from simulator.realism.talk import Talk, ngrams, plain_words
@@ -21,7 +21,7 @@ FIRST_WORDS = 30
 
 def diversity(talks: Sequence[Talk], seed: int) -> dict[str, Any]:
     """Distinct-n as it is and at a fixed number of n-grams, openers, and how alike the students' texts are."""
-    texts = [(f"{talk.id}/{said.turn}", said.text) for talk in talks for said in talk.said]
+    texts = [said.text for talk in talks for said in talk.said]
     return {
         "distinct": {str(n): _distinct(texts, n, seed) for n in (1, 2, 3)},
         "openers": _openers(talks),
@@ -29,23 +29,22 @@ def diversity(talks: Sequence[Talk], seed: int) -> dict[str, Any]:
     }
 
 
-def _distinct(texts: Sequence[tuple[str, str]], n: int, seed: int) -> dict[str, Any]:
+def _distinct(texts: Sequence[str], n: int, seed: int) -> dict[str, Any]:
     """``matched``: the mean over drawn orders of the utterances, of the first :data:`MATCHED` n-grams alone."""
-    grams = {name: ngrams(plain_words(text), n) for name, text in texts}
-    total = sum(map(len, grams.values()))
-    row: dict[str, Any] = {"all": distinct([text for _, text in texts], n), "ngrams": total, "matched_at": MATCHED}
+    grams = [ngrams(plain_words(text), n) for text in texts]
+    total = sum(map(len, grams))
+    row: dict[str, Any] = {"all": distinct(texts, n), "ngrams": total, "matched_at": MATCHED}
     if total < MATCHED:
         return {**row, "matched": None, "reason": f"{total} n-grams, {MATCHED} needed"}
-    shares = [
-        len(set(_first(shuffled(grams.items(), seed, "distinct", n, order)))) / MATCHED for order in range(ORDERS)
-    ]
+    generator = np.random.default_rng(draw_seed(seed, "distinct", n))
+    shares = [len(set(_first(grams, generator.permutation(len(grams)).tolist()))) / MATCHED for _ in range(ORDERS)]
     return {**row, "matched": float(np.mean(shares)), "reason": None}
 
 
-def _first(utterances: Sequence[list[tuple[str, ...]]]) -> list[tuple[str, ...]]:
+def _first(grams: Sequence[list[tuple[str, ...]]], order: Sequence[int]) -> list[tuple[str, ...]]:
     taken: list[tuple[str, ...]] = []
-    for grams in utterances:
-        taken += grams
+    for at in order:
+        taken += grams[at]
         if len(taken) >= MATCHED:
             break
     return taken[:MATCHED]

@@ -20,6 +20,7 @@ from simulator.speech import has_visible
 Places = Iterable[int]
 LEAKED_WORDS = {"en": 8, "ko": 6}
 SAME = 0.8
+FEWEST_PAIRS = 5
 _EXCERPT = 120
 _ROLE_NOTES = ("role_flip", "both_parts")
 
@@ -66,9 +67,8 @@ def failures(talks: Sequence[Talk], material: Material) -> dict[str, dict[str, A
         for kind, detect in _detectors(material, shared).items():
             if places := sorted(set(detect(talk.dialogue))):
                 found[kind][talk.id] = places
-    for one, other in _twins(talks):
-        for talk in (one, other):
-            found["near_duplicate"].setdefault(talk.id, [])
+    for name in _twins(talks):
+        found["near_duplicate"].setdefault(name, [])
     by_id = {talk.id: talk.dialogue for talk in talks}
     return {kind: _counted(found[kind], by_id, RULES[kind], len(talks)) for kind in RULES}
 
@@ -172,10 +172,14 @@ def _near_duplicate(dialogue: Dialogue) -> Places:
         yield from (own[later] for _, later, _ in near_pairs(pairs, SAME, 3))
 
 
-def _twins(talks: Sequence[Talk]) -> list[tuple[Talk, Talk]]:
-    """Dialogues whose students say nearly the same after their openers."""
-    texts = [frozenset(pair for said in talk.said for pair in _pairs(said.text)) for talk in talks]
-    return [(talks[one], talks[other]) for one, other, _ in near_pairs(texts, SAME, 5)]
+def _twins(talks: Sequence[Talk]) -> list[str]:
+    """Dialogues whose student says nearly the same, after the opener, as that of another one."""
+    alike: dict[frozenset[tuple[str, ...]], list[str]] = {}
+    for talk in talks:
+        alike.setdefault(frozenset(pair for said in talk.said for pair in _pairs(said.text)), []).append(talk.id)
+    texts = [text for text in alike if len(text) >= FEWEST_PAIRS]
+    near = {at for one, other, _ in near_pairs(texts, SAME) for at in (one, other)}
+    return [name for at, text in enumerate(texts) if at in near or len(alike[text]) > 1 for name in alike[text]]
 
 
 def _pairs(text: str) -> frozenset[tuple[str, ...]]:
