@@ -155,15 +155,21 @@ class Pipeline:
         judges = [name for name in how.judges if name in self._gateway().endpoints]
         goal: Goal | None = self.config.section("judge").wanted()
         if goal is None:
-            gathered, asked = await self._each("judge", work, one, judges), len(wanted)
+            gathered, chosen = await self._each("judge", work, one, judges), None
             self.folder.file("goal.json").unlink(missing_ok=True)
         else:
             from frontdesk.goals import Table  # scipy.stats: a second that runs without a goal can spare
 
             table = Table(goal, self.config.run.seed, subsets, pairs, wanted, missing)
-            gathered, asked = await self._pursue(table, [old for old, _ in before], work, one, judges)
+            gathered, chosen = await self._pursue(table, [old for old, _ in before], work, one, judges)
         now = {(each_match.match.id, each_match.criterion): each_match for each_match in gathered.results()}
-        judged = [now.get((old.match.id, old.criterion), old) for old, _ in before]
+        keys = [(match.id, criterion) for match, criterion in wanted]
+        asked = len(keys) if chosen is None else len(chosen)
+        judged = [
+            now.get(key, old)
+            for key, (old, _) in zip(keys, before, strict=True)
+            if chosen is None or key in chosen
+        ]
         judgments = [judgment for each_match in judged for judgment in each_match.judgments]
         verdicts = [each_match.verdict for each_match in judged if each_match.verdict is not None]
         failures = list(earlier.failures.values())
@@ -187,19 +193,21 @@ class Pipeline:
         work: Sequence[MatchItem],
         do: Callable[[MatchItem], Awaitable[Judged]],
         judges: Sequence[str],
-    ) -> tuple[Gathered[MatchItem, Judged], int]:
-        """Judge what the goal asks for, and write goal.json; also how many items that came to."""
+    ) -> tuple[Gathered[MatchItem, Judged], set[tuple[str, str]]]:
+        """Judge what the goal asks for, and write goal.json; also the (match, criterion) that it asked for."""
         from frontdesk.goals import pursue
 
         new = {(match.id, criterion) for match, criterion in work}
         file = self.folder.file("goal.json")
         file.unlink(missing_ok=True)
         self._start("judge", len(work))
-        pursued = await pursue(
-            table,
-            before,
-            lambda items: self._work([one for one in items if (one[0].id, one[1]) in new], do, judges),
-        )
+        chosen: set[tuple[str, str]] = set()
+
+        def judge(items: Sequence[MatchItem]) -> Awaitable[Gathered[MatchItem, Judged]]:
+            chosen.update((match.id, criterion) for match, criterion in items)
+            return self._work([one for one in items if (one[0].id, one[1]) in new], do, judges)
+
+        pursued = await pursue(table, before, judge)
         self._ended("judge", pursued.gathered, len(work))
         if pursued.account is not None:
             write_json(file, pursued.account)
@@ -207,7 +215,7 @@ class Pipeline:
             self.progress.say(
                 f"goal: {pursued.account['statement']} {used['used']} of {used['possible']} matches."
             )
-        return pursued.gathered, pursued.items
+        return pursued.gathered, chosen
 
     def judging(self) -> Judging:
         return plan.judging(self.config)

@@ -8,18 +8,14 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from frontdesk import config as configuration
-from frontdesk import leaderboard_history as history
-from frontdesk import refresh
-from frontdesk.cli import stages
-from frontdesk.config import BudgetSection, Config
-from frontdesk.pipeline import Pipeline
-from frontdesk.progress import Progress
-from frontdesk.refresh import Ask, Change
-from frontdesk.runfolder import RunFolder
 from runstore.problems import Problem
+
+if TYPE_CHECKING:
+    from frontdesk.cli.stages import Session
+    from frontdesk.config import Config
+    from frontdesk.refresh import Ask, Change
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +46,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Refresh the run; the exit codes are those of ``run``."""
+    from frontdesk import leaderboard_history as history
+    from frontdesk import refresh
+    from frontdesk.cli import stages
+    from frontdesk.pipeline import Pipeline
+    from frontdesk.progress import Progress
+    from frontdesk.runfolder import RunFolder
+
     change = _change(args)
     folder = RunFolder(Path(args.folder))
     before = folder.config()
@@ -61,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         return _estimate(config, needed, as_json=args.json)
 
-    async def work(session: stages.Session) -> int:
+    async def work(session: Session) -> int:
         began = history.begin(folder, change.to_json())
         judged = await refresh.perform(session.pipeline, change)
         at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -73,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _change(args: argparse.Namespace) -> Change:
+    from frontdesk.refresh import Change
+
     parts = {key: tuple(getattr(args, key)) for key in ("add", "against", "drop", "rejudge", "instead_of")}
     change = Change(**parts)
     if not (change.add or change.drop or change.rejudge):
@@ -90,6 +95,9 @@ def _given(
     args: argparse.Namespace, change: Change, before: Config
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Any] | None]:
     """Tables of new endpoints by name, and a budget where the given configuration has one."""
+    from frontdesk import config as configuration
+    from frontdesk.config import BudgetSection
+
     names = [*change.add, *change.rejudge]
     tables: dict[str, dict[str, Any]] = {}
     budget: dict[str, Any] | None = None
@@ -106,6 +114,8 @@ def _given(
 
 
 def _described(args: argparse.Namespace, name: str, table: dict[str, Any]) -> dict[str, Any]:
+    from frontdesk import config as configuration
+
     path: Path | None = args.endpoint_file
     if path is not None:
         data, text = configuration.read_toml(path)

@@ -8,7 +8,7 @@ from frontdesk.cli import main
 from runstore.publish import read_json, read_records
 from runstore.records import Judgment, Reply, Verdict
 from tests.support.refreshing import NAMES, given, is_verified, lines, refresh, three, with_endpoint
-from tests.support.small_runs import files_of
+from tests.support.small_runs import files_of, finished_twice
 
 
 def test_a_fourth_endpoint_costs_its_replies_and_its_pairs_and_nothing_again(provider, tmp_path, capsys):
@@ -167,6 +167,27 @@ def test_decisive_rounds_stay_decided(provider, tmp_path, capsys):
     assert provider.stats.by_role["judge"] == len(lines(run / "judgments.jsonl")) - len(old)
     assert [line for line in lines(run / "judgments.jsonl") if line in set(old)] == old
     assert is_verified(run, capsys)
+
+
+def test_every_criterion_of_the_new_pairs(provider, tmp_path, capsys):
+    _, run = three(tmp_path, provider, one_by_one=True)
+    provider.reset()
+    assert refresh(run, "--add", "fourth", *given(tmp_path, provider, "fourth")) == 0
+    assert provider.stats.by_role == {"teacher": 20, "judge": 20 * 3 * 3 * 4}
+    assert is_verified(run, capsys)
+
+
+def test_a_goal_is_pursued_anew_and_no_match_is_paid_twice(provider, tmp_path, capsys):
+    _, run = three(tmp_path, provider, goal="best", error=0.4, batch=4)
+    provider.reset()
+    assert refresh(run, "--add", "fourth", *given(tmp_path, provider, "fourth")) == 0
+    assert finished_twice(run) == []
+    goal = read_json(run / "goal.json")
+    assert len(lines(run / "verdicts.jsonl")) == goal["matches"]["used"]
+    assert is_verified(run, capsys)
+    provider.reset()
+    assert refresh(run, "--add", "fourth") == 0
+    assert provider.stats.calls == 0
 
 
 def test_what_failed_before_is_neither_lost_nor_asked_again(provider, tmp_path, capsys):
