@@ -104,6 +104,7 @@ class Pipeline:
         if (missing := how.subsets - len(subsets)) > 0:
             message = f"{missing} of {how.subsets} subsets could not be cut: {len(whole)} dialogues hold no more"
             failures = [Failure(stage="cut", item="subsets", endpoint="", kind="too_few", message=message)]
+        self.folder.write_manifest(self.config, {}, {"subsets": None})
         self._publish("cut", "subsets.jsonl", subsets, failures)
         self.progress.say(f"cut: {len(subsets)} of {how.subsets} subsets")
         return subsets
@@ -112,7 +113,7 @@ class Pipeline:
         """Subsets -> replies.jsonl."""
         names: tuple[str, ...] = self.config.section("collect").endpoints
         roles, settings = plan.teachers(self.config)
-        self.folder.write_manifest(self.config, roles.hashes, {})
+        self.folder.write_manifest(self.config, roles.hashes, {"replies": None})
         wanted = [(subset, name) for subset in subsets for name in names]
         known = kept.replies.keys() | kept.failures.keys()
         work = [(subset, name) for subset, name in wanted if (subset.id, name) not in known]

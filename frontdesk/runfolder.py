@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from frontdesk import config as configuration
 from frontdesk.config import Config
 from gateway.secrets import Redactor
+from runstore.ids import digest
 from runstore.problems import InputProblem, Problem
-from runstore.publish import read_json, read_records, write_json, write_jsonl, write_text
-from runstore.records import Dialogue, Failure, Judgment, Reply, Subset, Verdict
+from runstore.publish import read_json, read_records, read_rows, write_json, write_jsonl, write_text
+from runstore.records import Dialogue, Failure, Judgment, Record, Reply, Subset, Verdict
 
+Given = Literal["subsets", "replies"]
 STAGES = ("simulate", "cut", "collect", "judge", "rate", "report")
 
 
@@ -48,16 +50,17 @@ class RunFolder:
                 listed = "\n  ".join(different)
                 raise Problem(
                     f"{self.path} was made with another configuration:\n  {listed}\n"
-                    "Give another folder with --run, or --change to recompute this one "
+                    "give another folder with --run, or --change to recompute this one "
                     "(finished calls that still fit are kept)."
                 )
         write_text(path, text)
 
     def write_manifest(self, config: Config, prompts: Mapping[str, str], inputs: Mapping[str, Any]) -> None:
-        """What made this run, without times: the same run gives the same manifest."""
+        """What made this run, without times: the same run, the same manifest. An input of None is forgotten."""
         path = self.file("manifest.json")
         old: dict[str, dict[str, Any]] = read_json(path) if path.is_file() else {}
         merged: dict[str, str] = {**old.get("prompts", {}), **prompts}
+        known: dict[str, Any] = {**old.get("inputs", {}), **inputs}
         write_json(
             path,
             {
@@ -67,10 +70,30 @@ class RunFolder:
                 "seed": config.run.seed,
                 "language": config.run.language,
                 "prompts": dict(sorted(merged.items())),
-                "inputs": {**old.get("inputs", {}), **inputs},
+                "inputs": {name: value for name, value in known.items() if value is not None},
                 "settings": configuration.settled(config),
             },
         )
+
+    def take(self, name: Given, records: Sequence[Record], config: Config, *, change: bool = False) -> None:
+        """Records that were brought, not made by this run, as a stage file; the manifest says so.
+
+        Raises Problem where the run has others of its own and ``change`` is not asked for.
+        """
+        path, rows = self.file(f"{name}.jsonl"), [record.model_dump(mode="json") for record in records]
+        if path.is_file() and not change and [row for _, row in read_rows(path)] != rows:
+            raise Problem(
+                f"{path} holds other {name} than were given; "
+                "Give another folder with --run, or --change to replace them."
+            )
+        write_jsonl(path, records)
+        self.write_manifest(config, {}, {name: {"given": len(rows), "hash": digest(rows)}})
+
+    def given(self, name: Given) -> bool:
+        """Whether this stage's records were brought."""
+        path = self.file("manifest.json")
+        inputs: dict[str, Any] = read_json(path).get("inputs", {}) if path.is_file() else {}
+        return name in inputs
 
     def dialogues(self) -> list[Dialogue]:
         return read_records(self.file("dialogues.jsonl"), Dialogue)

@@ -7,10 +7,8 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frontdesk import config as configuration
-from frontdesk.config import Config
-
 if TYPE_CHECKING:
+    from frontdesk.config import Config
     from gateway.engine import Gateway
 
 
@@ -20,20 +18,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from frontdesk.pipeline import Pipeline
-    from frontdesk.progress import Progress
-    from frontdesk.session import default_folder
+    from frontdesk import config as configuration
+    from frontdesk import plan
     from gateway.adapters.catalog import build
     from gateway.engine import Gateway
 
     config = configuration.load(args.config)
     adapters = {name: build(name, config.endpoints[name]) for name in config.used_endpoints()}
     gateway = Gateway(adapters, offline=args.offline)
-    pipeline = Pipeline(default_folder(config, None), config, gateway, Progress())
-    if config.judge is not None:
-        pipeline.judging()
-        if config.collect is not None:
-            pipeline.pairs()
+    plan.check(config)
     print(f"{args.config}: valid; {len(adapters)} endpoints used")
     return 0 if args.offline else asyncio.run(_ask_each(gateway, config))
 

@@ -4,27 +4,37 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from frontdesk.cli import stages
+from frontdesk.cli import options
+
+if TYPE_CHECKING:
+    from frontdesk.cli.stages import Session
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--config", type=Path, metavar="CONFIG", help="a TOML configuration")
-    stages.add_run_options(parser)
+    options.add_config_option(parser)
+    options.add_run_options(parser)
     parser.add_argument(
-        "--input", type=Path, metavar="FILE", help="subsets of your own (JSON lines), copied into the run"
+        "--input", type=Path, metavar="FILE", help="subsets of your own (JSON lines), copied into the run folder"
     )
-    parser.add_argument("--output", type=Path, metavar="FILE", help="also write the replies to FILE")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="also write the replies to FILE (JSON lines)")
 
 
 def run(args: argparse.Namespace) -> int:
+    from frontdesk.cli import stages
+    from frontdesk.given import read_subsets
+
     config = stages.load_config(args)
     names = list(config.section("collect").endpoints)
+    given = read_subsets(args.input) if args.input is not None else None
 
-    async def work(session: stages.Session) -> int:
-        stages.copy_in(args.input, session.folder.file("subsets.jsonl"))
-        replies = await session.pipeline.collect(session.folder.subsets())
+    async def work(session: Session) -> int:
+        folder = session.folder
+        if given is not None:
+            folder.take("subsets", given, config, change=args.change)
+        replies = await session.pipeline.collect(folder.subsets())
         stages.copy_out(args.output, replies)
-        return stages.exit_code(session.folder)
+        return stages.exit_code(folder)
 
     return stages.execute(args, config, names, work)

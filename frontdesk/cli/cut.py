@@ -3,53 +3,74 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from frontdesk.cli import stages
+from frontdesk.cli import options
 from runstore.problems import Problem
-from runstore.publish import read_records, write_jsonl
-from runstore.records import Dialogue
+
+if TYPE_CHECKING:
+    from frontdesk.cli.stages import Session
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--config", type=Path, metavar="CONFIG", help="a TOML configuration")
-    stages.add_run_options(parser)
+    options.add_config_option(parser)
+    options.add_run_options(parser)
     parser.add_argument("--input", type=Path, metavar="FILE", help="dialogues of your own (JSON lines)")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="where the subsets go (with --input)")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="where the subsets go (needed with --input; else a copy)"
+    )
     parser.add_argument("--subsets", type=int, metavar="M", help="how many (default 200, or as configured)")
     parser.add_argument("--depth", choices=("uniform", "any"), help="how depths are spread (default: uniform)")
     parser.add_argument("--last-turns", type=int, metavar="K", help="keep only the last K exchanges of a history")
 
 
 def run(args: argparse.Namespace) -> int:
+    """0, or 1 where the dialogues hold fewer subsets than were asked for."""
+    for name in ("subsets", "last_turns"):
+        if (value := getattr(args, name)) is not None and value < 1:
+            raise Problem(f"--{name.replace('_', '-')}: found {value}, expected 1 at least")
+    return _cut_run(args) if args.input is None else _cut_file(args)
+
+
+def _cut_file(args: argparse.Namespace) -> int:
+    from frontdesk import config as configuration
+    from frontdesk.given import read_dialogues
+    from runstore.publish import write_jsonl
     from simulator import cutter
 
-    if args.input is None:
-        return _cut_run(args)
     if args.output is None:
         raise Problem("--input needs --output")
-    dialogues = [dialogue for dialogue in stages.read_dialogues(args.input) if dialogue.complete]
+    config = configuration.load(args.config) if args.config is not None else configuration.Config()
+    how, seed = config.cut, config.run.seed if args.seed is None else args.seed
+    wanted: int = how.subsets if args.subsets is None else args.subsets
+    dialogues = read_dialogues(args.input)
+    whole = [dialogue for dialogue in dialogues if dialogue.complete]
     subsets = cutter.cut(
-        dialogues,
-        args.subsets if args.subsets is not None else 200,
-        seed=args.seed or 0,
-        depth=args.depth or "uniform",
-        last_turns=args.last_turns,
+        whole,
+        wanted,
+        seed=seed,
+        depth=args.depth or how.depth,
+        last_turns=how.last_turns if args.last_turns is None else args.last_turns,
     )
     write_jsonl(args.output, subsets)
-    return 0
+    said = f"cut: {len(subsets)} of {wanted} subsets, from {len(whole)} of {len(dialogues)} dialogues"
+    print(said if len(whole) == len(dialogues) else f"{said} (only complete ones are cut)", file=sys.stderr)
+    return 0 if len(subsets) == wanted else 1
 
 
 def _cut_run(args: argparse.Namespace) -> int:
+    from frontdesk.cli import stages
+
     config = stages.load_config(args)
     changes = {
         name: value for name in ("subsets", "depth", "last_turns") if (value := getattr(args, name)) is not None
     }
     config = config.model_copy(update={"cut": config.cut.model_copy(update=changes)})
 
-    async def work(session: stages.Session) -> int:
-        dialogues = read_records(session.folder.file("dialogues.jsonl"), Dialogue)
-        subsets = session.pipeline.cut(dialogues)
+    async def work(session: Session) -> int:
+        subsets = session.pipeline.cut(session.folder.dialogues())
         stages.copy_out(args.output, subsets)
         return stages.exit_code(session.folder)
 

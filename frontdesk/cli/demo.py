@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from frontdesk.cli import stages
-
 DEMO_FOLDER = "runs/demo"
 
 
@@ -25,6 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from frontdesk import config as configuration
+    from frontdesk.cli import stages
     from frontdesk.runfolder import RunFolder
     from gateway.local_model.fetch import ensure_model
 

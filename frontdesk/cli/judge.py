@@ -5,39 +5,40 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from arena.sequential.goal import GOALS
-from frontdesk import config as configuration
-from frontdesk.cli import stages
-from frontdesk.config import Config
-from frontdesk.runfolder import RunFolder
+from frontdesk.cli import options
+from frontdesk.cli.options import GOALS
 from runstore.problems import Problem
+
+if TYPE_CHECKING:
+    from frontdesk.cli.stages import Session
+    from frontdesk.config import Config
+    from frontdesk.runfolder import RunFolder
 
 GOAL_KEYS = ("goal", "error", "batch", "newcomer", "width_elo")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--config", type=Path, metavar="CONFIG", help="a TOML configuration")
-    stages.add_run_options(parser)
+    options.add_config_option(parser)
+    options.add_run_options(parser)
     parser.add_argument(
-        "--subsets", type=Path, metavar="FILE", help="subsets of your own (JSON lines), copied into the run"
+        "--subsets", type=Path, metavar="FILE", help="subsets of your own (JSON lines), copied into the run folder"
     )
     parser.add_argument(
-        "--input", type=Path, metavar="FILE", help="replies of your own (JSON lines), copied into the run"
+        "--input",
+        type=Path,
+        metavar="FILE",
+        help="replies of your own to the run's subsets, or to those of --subsets, copied into the run folder",
     )
-    parser.add_argument("--output", type=Path, metavar="FILE", help="also write the verdicts to FILE")
-    parser.add_argument(
-        "--goal",
-        nargs="+",
-        metavar=("GOAL", "NAME"),
-        help="ask only what the goal needs: best, place NAME, ranking, decide, or all for every match",
-    )
-    parser.add_argument("--error", type=float, metavar="SHARE", help="how probable a wrong decision may be (0.05)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="also write the verdicts to FILE (JSON lines)")
+    options.add_goal_options(parser)
 
 
 def with_goal(config: Config, goal: Sequence[str] | None, error: float | None) -> Config:
     """The configuration with the goal of the command line. Raises Problem for one that does not fit."""
+    from frontdesk import config as configuration
+
     if goal is None and error is None:
         return config
     data = config.model_dump(mode="json", exclude_none=True)
@@ -62,6 +63,8 @@ def with_goal(config: Config, goal: Sequence[str] | None, error: float | None) -
 
 def only_the_goal_differs(folder: RunFolder, config: Config) -> bool:
     """Whether a run that was not judged yet was made with the same configuration but for its goal."""
+    from frontdesk import config as configuration
+
     if not folder.file("run.toml").is_file() or folder.file("verdicts.jsonl").is_file():
         return False
     old, new = (configuration.settled(one) for one in (folder.config(), config))
@@ -71,16 +74,27 @@ def only_the_goal_differs(folder: RunFolder, config: Config) -> bool:
 
 
 def run(args: argparse.Namespace) -> int:
-    config = with_goal(stages.load_config(args), args.goal, args.error)
-    args.change = args.change or only_the_goal_differs(stages.folder_of(args, config), config)
-    judges = list(config.section("judge").endpoints)
+    from frontdesk.cli import stages
+    from frontdesk.given import read_replies, read_subsets
 
-    async def work(session: stages.Session) -> int:
-        folder = session.folder
-        stages.copy_in(args.subsets, folder.file("subsets.jsonl"))
-        stages.copy_in(args.input, folder.file("replies.jsonl"))
+    config = with_goal(stages.load_config(args), args.goal, args.error)
+    folder = stages.folder_of(args, config)
+    args.change = args.change or only_the_goal_differs(folder, config)
+    subsets = read_subsets(args.subsets) if args.subsets is not None else None
+    if subsets is None and not folder.file("subsets.jsonl").is_file():
+        raise Problem(f"{folder.path} has no subsets yet: run the stages before, or give them with --subsets FILE")
+    if args.input is None and not folder.file("replies.jsonl").is_file():
+        raise Problem(f"{folder.path} has no replies yet: tutor-arena collect, or give them with --input FILE")
+    known = folder.subsets() if subsets is None else subsets
+    replies = read_replies(args.input, known) if args.input is not None else None
+
+    async def work(session: Session) -> int:
+        if subsets is not None:
+            folder.take("subsets", subsets, config, change=args.change)
+        if replies is not None:
+            folder.take("replies", replies, config, change=args.change)
         judgments, verdicts = await session.pipeline.judge(folder.subsets(), folder.replies())
         stages.copy_out(args.output, verdicts)
         return stages.exit_code(folder, judgments, verdicts)
 
-    return stages.execute(args, config, judges, work)
+    return stages.execute(args, config, list(config.section("judge").endpoints), work)

@@ -5,34 +5,47 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from frontdesk.cli import stages
+from frontdesk.cli import options
+
+if TYPE_CHECKING:
+    from frontdesk.cli.stages import Session
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "config", metavar="CONFIG", type=Path, help="a TOML configuration (tutor-arena init writes one)"
     )
-    stages.add_run_options(parser)
+    options.add_run_options(parser)
+    options.add_goal_options(parser)
     parser.add_argument(
         "--dry-run", action="store_true", help="check everything and print the estimate; call nothing"
     )
 
 
 def run(args: argparse.Namespace) -> int:
+    from frontdesk.cli import stages
+    from frontdesk.cli.judge import with_goal
+
     config = stages.load_config(args)
     for section in ("simulate", "collect", "judge"):
         config.section(section)
+    config = with_goal(config, args.goal, args.error)
     if args.dry_run:
+        from frontdesk import plan
         from frontdesk.cli import estimate
 
+        plan.check(config)
         return estimate.show(config)
+    folder = stages.folder_of(args, config)
 
-    code = stages.execute(args, config, config.used_endpoints(), stages.all_stages)
-    if code in (0, 1):
+    async def work(session: Session) -> int:
+        code = await stages.all_stages(session)
         from frontdesk.report.run_report import console_summary
 
-        folder = stages.folder_of(args, config)
         console_summary(folder)
         print(f"report: {folder.file('report.html')}", file=sys.stderr)
-    return code
+        return code
+
+    return stages.execute(args, config, config.used_endpoints(), work)

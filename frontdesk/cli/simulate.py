@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from frontdesk.cli import stages
+from frontdesk.cli import options
+
+if TYPE_CHECKING:
+    from frontdesk.cli.stages import Session
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--config", type=Path, metavar="CONFIG", help="a TOML configuration")
-    stages.add_run_options(parser)
+    options.add_config_option(parser)
+    options.add_run_options(parser)
+    parser.add_argument(
+        "--input", type=Path, metavar="FILE", help="seed questions of your own (YAML, JSONL, CSV or plain text)"
+    )
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="also write the dialogues to FILE (JSON lines)"
     )
 
 
 def run(args: argparse.Namespace) -> int:
+    from frontdesk.cli import stages
+
     config = stages.load_config(args)
     how = config.section("simulate")
+    if args.input is not None:
+        questions = config.questions.model_copy(update={"file": str(args.input.resolve())})
+        config = config.model_copy(update={"questions": questions})
 
-    async def work(session: stages.Session) -> int:
+    async def work(session: Session) -> int:
         dialogues = await session.pipeline.simulate()
         stages.copy_out(args.output, dialogues)
         return stages.exit_code(session.folder)

@@ -1,23 +1,20 @@
-"""What the commands that run stages share: options, the session, and what is done when stages have ended."""
+"""What the commands that run stages share: the configuration, the session, what is done when stages have ended."""
 
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from frontdesk import config as configuration
 from frontdesk import session as sessions
 from frontdesk.config import Config
 from frontdesk.pipeline import Pipeline
 from frontdesk.runfolder import RunFolder
-from runstore.ids import content_id
-from runstore.problems import InputProblem, Problem
-from runstore.publish import parse_record, read_rows, write_bytes, write_jsonl
-from runstore.records import Dialogue, Judgment, Record, Verdict
+from runstore.problems import Problem
+from runstore.publish import write_jsonl
+from runstore.records import Judgment, Record, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +24,6 @@ class Session:
     pipeline: Pipeline
     folder: RunFolder
     config: Config
-
-
-def add_run_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--run", dest="folder", metavar="DIR", help="the run folder (default: runs/<name>)")
-    parser.add_argument("--seed", type=int, help="replaces [run] seed")
-    parser.add_argument("--language", choices=("en", "ko"), help="replaces [run] language")
-    parser.add_argument("--prompts", metavar="DIR", help="a folder of prompt files that replace the shipped ones")
-    parser.add_argument(
-        "--change", action="store_true", help="let a changed configuration recompute this run folder"
-    )
-    parser.add_argument("--durable", action="store_true", help="sync the journal to disk with every write")
 
 
 def load_config(args: argparse.Namespace) -> Config:
@@ -119,46 +105,3 @@ def exit_code(folder: RunFolder, judgments: Sequence[Judgment] = (), verdicts: S
 def copy_out(path: Path | None, records: Sequence[Record]) -> None:
     if path is not None:
         write_jsonl(path, records)
-
-
-def copy_in(source: Path | None, target: Path) -> None:
-    """Take a user's file into the run folder, where the stages read it."""
-    if source is not None and source.resolve() != target.resolve():
-        try:
-            write_bytes(target, source.read_bytes())
-        except OSError as error:
-            raise InputProblem(source, "a readable file", found=error.strerror or str(error)) from error
-
-
-def read_dialogues(path: Path) -> list[Dialogue]:
-    """Dialogues of anybody's: an id that is missing is derived from the content, the rest has plain defaults.
-
-    Of dialogues that are alike word for word the second gets another id than the first, and so on.
-    """
-    dialogues: list[Dialogue] = []
-    alike: Counter[str] = Counter()
-    for line, row in read_rows(path):
-        given: object = row.get("utterances") or row.get("turns")
-        if not isinstance(given, list):
-            raise InputProblem(path, "a list of utterances", found=given, line=line, field="utterances")
-        utterances = cast("list[object]", given)
-        filled: dict[str, object] = {
-            "persona": "unknown",
-            "question": "unknown",
-            "subject": "unknown",
-            "end": "turns reached",
-            "complete": True,
-            "turns": sum(_role(utterance) == "teacher" for utterance in utterances),
-            **{key: value for key, value in row.items() if key != "turns" or isinstance(value, int)},
-            "utterances": utterances,
-        }
-        if filled.get("id") in (None, ""):
-            first = content_id("d", utterances)
-            filled["id"] = content_id("d", utterances, alike[first]) if alike[first] else first
-            alike[first] += 1
-        dialogues.append(parse_record(Dialogue, filled, path, line))
-    return dialogues
-
-
-def _role(utterance: object) -> object:
-    return cast("dict[str, object]", utterance).get("role") if isinstance(utterance, dict) else None

@@ -1,0 +1,35 @@
+"""Options that several commands have. Light on purpose: ``--help`` imports it and little else."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from arena.sequential.goal import GOALS
+
+
+def add_config_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--config", type=Path, metavar="CONFIG", help="a TOML configuration (default: the run folder's own)"
+    )
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--run", dest="folder", metavar="DIR", help="the run folder (default: runs/<name>)")
+    parser.add_argument("--seed", type=int, help="replaces [run] seed")
+    parser.add_argument("--language", choices=("en", "ko"), help="replaces [run] language")
+    parser.add_argument("--prompts", metavar="DIR", help="a folder of prompt files that replace the shipped ones")
+    parser.add_argument(
+        "--change", action="store_true", help="let a changed configuration recompute this run folder"
+    )
+    parser.add_argument("--durable", action="store_true", help="sync the journal to disk with every write")
+
+
+def add_goal_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--goal",
+        nargs="+",
+        metavar=("GOAL", "NAME"),
+        help=f"ask only what the goal needs: {', '.join(GOALS)} (place NAME), or all for every match",
+    )
+    parser.add_argument("--error", type=float, metavar="SHARE", help="how probable a wrong decision may be (0.05)")

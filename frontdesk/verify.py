@@ -1,0 +1,88 @@
+"""A run made again from its journal alone, offline, and compared byte for byte with what it published."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from frontdesk import quality, score_plan
+from frontdesk.cli import stages
+from frontdesk.config import Config
+from frontdesk.pipeline import Pipeline
+from frontdesk.progress import Progress
+from frontdesk.runfolder import RunFolder
+from frontdesk.scoring import perform
+from gateway.adapters.catalog import build
+from gateway.engine import Gateway
+from runstore.journal import Journal
+
+TOLD = ("human.json", "history.jsonl")
+"""What people said and what refreshes did is no call, but the report shows it."""
+SKIPPED = frozenset({"run.lock", "log.jsonl", "run.toml", "refresh.json", *TOLD})
+
+
+def recompute(folder: RunFolder, again: RunFolder, config: Config) -> None:
+    """Every stage file that ``folder`` has, made again in ``again`` from the journal alone."""
+    again.file("run.toml").write_bytes(folder.file("run.toml").read_bytes())
+    for name in TOLD:
+        if folder.file(name).is_file():
+            again.file(name).write_bytes(folder.file(name).read_bytes())
+    names = dict.fromkeys([*config.used_endpoints(), *score_plan.judges_of(folder.path)])
+    adapters = {name: build(name, config.endpoints[name]) for name in names}
+    journal = Journal(folder.journal, read_only=True)
+    gateway = Gateway(adapters, journal=journal, offline=True)
+    pipeline = Pipeline(again, config, gateway, Progress())
+    try:
+        asyncio.run(_stages(pipeline, folder, again))
+    finally:
+        journal.close()
+
+
+async def _stages(pipeline: Pipeline, folder: RunFolder, again: RunFolder) -> None:
+    config = pipeline.config
+    async with pipeline.gateway or Gateway({}):
+        is_simulated = folder.file("dialogues.jsonl").is_file() and config.simulate is not None
+        dialogues = await pipeline.simulate() if is_simulated else []
+        if folder.file("subsets.jsonl").is_file():
+            if is_simulated and not folder.given("subsets"):
+                pipeline.cut(dialogues)
+            else:
+                again.take("subsets", folder.subsets(), config)
+        quality.again(folder, again)
+        if folder.file("replies.jsonl").is_file():
+            if folder.given("replies"):
+                again.take("replies", folder.replies(), config)
+            else:
+                await pipeline.collect(again.subsets())
+        if folder.file("verdicts.jsonl").is_file():
+            judgments, verdicts = await pipeline.judge(again.subsets(), again.replies())
+            if folder.file("leaderboard.json").is_file():
+                stages.rate_and_report(again, config, judgments, verdicts)
+        if folder.file(score_plan.PLAN).is_file():
+            await perform(pipeline, *score_plan.read_plan(folder.path))
+
+
+def compare(one: Path, other: Path) -> list[tuple[str, bool, str]]:
+    """(name, same, why not) of every published file of ``one`` that the recomputation makes.
+
+    Records that it makes and ``one`` lacks are a difference too.
+    """
+    rows: list[tuple[str, bool, str]] = []
+    for path in sorted(one.iterdir()):
+        made = other / path.name
+        if not path.is_file() or path.name in SKIPPED or path.name.startswith("."):
+            continue
+        if not made.is_file():
+            continue
+        before, after = path.read_bytes(), made.read_bytes()
+        rows.append((path.name, before == after, "" if before == after else _first_difference(before, after)))
+    missing = {path.name for path in other.glob("*.jsonl")} - {path.name for path in one.iterdir()} - SKIPPED
+    return sorted([*rows, *((name, False, "missing") for name in missing)])
+
+
+def _first_difference(before: bytes, after: bytes) -> str:
+    old, new = before.split(b"\n"), after.split(b"\n")
+    for number, (left, right) in enumerate(zip(old, new, strict=False), 1):
+        if left != right:
+            return f"first in line {number}"
+    return f"{len(old)} lines against {len(new)}"
