@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import mean, median, stdev
 from typing import Any, Literal
 
@@ -41,7 +41,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One row: both conditions, the test over pairs, effect sizes, and the p value after Holm's correction."""
+    """One row: both conditions, the test over pairs, effect sizes, and the p value after Holm's correction.
+
+    ``documents`` were rated at all, ``documents_in_both`` of them in both conditions: where none was, the
+    difference of the conditions is also one of the documents.
+    """
 
     key: str
     label: str
@@ -51,7 +55,9 @@ class Comparison:
     second: Cell
     test: SignificanceTest
     effects: tuple[Statistic, ...]
-    holm_p: float | None
+    documents: int
+    documents_in_both: int
+    holm_p: float | None = None
 
     @property
     def effect(self) -> Statistic:
@@ -74,7 +80,7 @@ class Comparison:
     def as_json(self) -> dict[str, Any]:
         plain = ("key", "label", "group", "pairing", "first", "second", "holm_p", "stars", "size")
         return {
-            **{name: getattr(self, name) for name in plain},
+            **{name: getattr(self, name) for name in (*plain, "documents", "documents_in_both")},
             "test": self.test.as_json(),
             "effects": [effect.as_json() for effect in self.effects],
         }
@@ -197,6 +203,10 @@ def compare(
     values = {name: [row.mean(questions) for row in rows if row.condition == name] for name in names}
     first, second = paired_means(rows, questions, pairing, names)
     numbers = [[value for value in values[name] if value is not None] for name in names]
+    seen = [
+        {row.document for row in rows if row.condition == name and row.mean(questions) is not None}
+        for name in names
+    ]
     return Comparison(
         key=key,
         label=label,
@@ -206,7 +216,8 @@ def compare(
         second=describe(values[names[1]]),
         test=wilcoxon(second, first),
         effects=(pooled_d(numbers[1], numbers[0]), d_av(second, first), d_z(second, first)),
-        holm_p=None,
+        documents=len(seen[0] | seen[1]),
+        documents_in_both=len(seen[0] & seen[1]),
     )
 
 
@@ -228,11 +239,7 @@ def paired_means(
 
 def _corrected(rows: Sequence[Comparison]) -> tuple[Comparison, ...]:
     adjusted = holm([row.test.p_value for row in rows])
-    fields = ("key", "label", "group", "pairing", "first", "second", "test", "effects")
-    return tuple(
-        Comparison(**{name: getattr(row, name) for name in fields}, holm_p=p)
-        for row, p in zip(rows, adjusted, strict=True)
-    )
+    return tuple(replace(row, holm_p=p) for row, p in zip(rows, adjusted, strict=True))
 
 
 def agreement(study: Study, rows: Sequence[Scored]) -> Iterable[tuple[str, str, Statistic]]:

@@ -62,6 +62,11 @@ def remarks(comparisons: Sequence[Comparison]) -> list[str]:
             found.append(
                 f"{row.label}: {row.test.n_used} {row.test.unit} can't reach p < 0.05 (least possible {least:.3f})"
             )
+        if row.documents and not row.documents_in_both:
+            found.append(
+                f"{row.label}: none of {row.documents} documents was rated in both conditions, "
+                "so this is also a difference between documents"
+            )
         if row.effect.value is None:
             found.append(f"{row.label}: no effect size, {row.effect.reason}")
     kept = [row.label for row in comparisons if row.holm_p is not None and row.holm_p < 0.05]

@@ -122,6 +122,16 @@ def test_the_table_prints_as_in_the_protocol() -> None:
     )
 
 
+def test_conditions_that_were_rated_on_different_documents_are_said_to_be() -> None:
+    row = row_of(analyse(study_of(), fixed(), []))
+    assert (row.documents, row.documents_in_both) == (2, 0)
+    assert any("none of 2 documents was rated in both conditions" in line for line in tables.remarks([row]))
+    both = [rating(n, d, c, "q1", 1 + n % 5) for n in range(8) for d, c in (("d1", "A"), ("d1", "B"), ("d3", "B"))]
+    row = row_of(analyse(study_of(), both, []))
+    assert (row.documents, row.documents_in_both) == (2, 1)
+    assert not any("documents" in line for line in tables.remarks([row]))
+
+
 def test_no_star_where_so_few_pairs_can_never_reach_it() -> None:
     few = [row for row in fixed() if row.rater in {"r0", "r1", "r3", "r4", "r7"}]
     row = row_of(analyse(study_of(), few, []))
