@@ -46,10 +46,9 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Pursued:
-    """What was judged on the way, how many items were asked for, and the account (None where it was stopped)."""
+    """What was judged on the way, and the account (None where it was stopped)."""
 
     gathered: Gathered[Item, Judged]
-    items: int
     account: dict[str, Any] | None
 
 
@@ -86,7 +85,7 @@ async def pursue(
         asked += batch
         scores += found
     told = None if whole.stopped is not None else account(table.goal, state, asked, scores)
-    return Pursued(whole, sum(len(items_of[meeting]) for meeting in asked), told)
+    return Pursued(whole, told)
 
 
 def score_of(endpoint: str, verdicts: Sequence[Verdict | None]) -> float | None:
