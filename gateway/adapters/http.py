@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from gateway.adapters import classify, reading, templates
+from gateway.adapters import classify, literal_keys, reading, templates
 from gateway.adapters.base import Answer, EndpointSettings, Prompt, Tokens, Wire, WireReply
 from gateway.adapters.pieces import KNOWN_NAMES, pieces
 from gateway.adapters.waits import Clock
@@ -68,6 +68,11 @@ class HttpSettings(EndpointSettings):
             raise ValueError("base_url: missing; the paths of steps are added to it")
         if self.steps and self.body is not None:
             raise ValueError("body: each of the steps has its own")
+        instead = "holds a key; write ${VARIABLE} and put the key into that environment variable"
+        if name := literal_keys.in_headers(self.headers):
+            raise ValueError(f"headers.{name}: {instead}")
+        if name := literal_keys.in_addresses([self.url or "", *(step.path for step in self.steps)]):
+            raise ValueError(f"{'url' if self.url else 'steps'}: {name} {instead}")
         for name in ("temperature", "top_p", "seed", "max_output_tokens"):
             if getattr(self, name) is not None:
                 raise ValueError(f"{name}: this kind sends only its templates; write it into body")

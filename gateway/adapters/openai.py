@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from gateway.adapters import classify, reading
+from gateway.adapters import classify, literal_keys, reading
 from gateway.adapters.base import Answer, EndpointSettings, Prompt, Schema, Tokens, Wire, WireReply
 from gateway.adapters.vendor import Vendor, VendorSettings, given, messages_json
 from gateway.adapters.waits import Clock
@@ -29,6 +29,12 @@ class OpenAISettings(VendorSettings):
     strict_schema: YesNo = True
     extra_body: dict[str, Any] = Field(default_factory=dict[str, Any])
     extra_headers: dict[str, str] = Field(default_factory=dict[str, str])
+
+    @model_validator(mode="after")
+    def _holds_no_key(self) -> OpenAISettings:
+        if name := literal_keys.in_headers(self.extra_headers):
+            raise ValueError(f"extra_headers.{name}: holds a key; name its environment variable in api_key_env")
+        return self
 
 
 class OpenAIAdapter(Vendor):

@@ -49,9 +49,40 @@ def test_no_byte_of_a_run_holds_the_key(provider, tmp_path, capfd, monkeypatch, 
         assert SECRET.encode() not in path.read_bytes(), path
 
 
-def test_a_key_instead_of_a_variable_name_is_not_repeated(provider, tmp_path, capfd):
+OWN = 'kind = "http"\nbody = {q = "{last_student}"}\nurl = "http://127.0.0.1:9/reply'
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        f'kind = "gemini"\nmodel = "m"\napi_key_env = "{SECRET}"',
+        f'kind = "gemini"\nmodel = "m"\napi_key = "{SECRET}"',
+        f'kind = "gemini"\nmodel = "m"\nbase_url = "http://127.0.0.1:9/?key={SECRET}"',
+        f'kind = "gemini"\nmodel = "m"\nbase_url = "http://{SECRET}@127.0.0.1:9"',
+        f'{OWN}?key={SECRET}"',
+        f'{OWN}?lang=ko&access_token={SECRET}"',
+        f'{OWN}"\nheaders = {{Authorization = "Bearer {SECRET}"}}',
+        f'{OWN}"\nheaders = {{X-Api-Key = "{SECRET}"}}',
+        f'kind = "http"\nbase_url = "http://127.0.0.1:9"\nsteps = [{{path = "/chat?token={SECRET}"}}]',
+        f'kind = "openai"\nmodel = "m"\nextra_headers = {{api-key = "{SECRET}"}}',
+    ],
+)
+def test_a_key_in_the_configuration_is_refused_and_not_repeated(provider, tmp_path, capfd, lines):
     config = write_config(tmp_path / "c.toml", provider)
-    config.write_text(config.read_text().replace('identity = "g"', f'api_key_env = "{SECRET}"'))
+    config.write_text(
+        config.read_text().replace('"ureka", "gemini"', '"own", "gemini"') + f"\n[endpoints.own]\n{lines}\n"
+    )
     assert main(["run", str(config), "--run", str(tmp_path / "run")]) == 2
-    assert SECRET not in "".join(capfd.readouterr())
+    told = "".join(capfd.readouterr())
+    assert "endpoints.own" in told and SECRET not in told
     assert provider.stats.calls == 0
+    assert not any(
+        SECRET.encode() in path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()
+    )
+
+
+def test_headers_that_hold_no_key_are_taken(provider, tmp_path):
+    config = write_config(tmp_path / "c.toml", provider, dialogues=1, subsets=1)
+    headers = '{Authorization = "Bearer EMPTY", X-Team = "mathematics", X-Tokens-Per-Reply = "1000000"}'
+    config.write_text(config.read_text().replace('identity = "u"', f'identity = "u"\nheaders = {headers}'))
+    assert main(["run", str(config), "--run", str(tmp_path / "run")]) == 0
