@@ -81,7 +81,10 @@ def adjusted(battles: Battles, settings: Settings, columns: Mapping[str, Floats]
     design = _with_covariates(single, core, columns, position="position" in plain.design.shared)
     if _is_confounded(design):
         return Adjusted(plain, names, reason=CONFOUNDED)
-    fitted = fit(design, design.counts(single.weight), ties=plain.fitted.ties)
+    try:
+        fitted = fit(design, design.counts(single.weight), ties=plain.fitted.ties)
+    except np.linalg.LinAlgError:  # so far out that the likelihood is flat
+        return Adjusted(plain, names, reason=SEPARATED)
     if not fitted.converged:
         return Adjusted(plain, names, reason=SEPARATED)
     clustered = settings.clustered and rows.cluster is not None

@@ -124,3 +124,27 @@ def test_one_judge_and_no_readable_round():
 )
 def test_the_family_of_an_endpoint(settings, family):
     assert family_of(EndpointSettings(**settings)) == family
+
+
+def test_a_few_rounds_that_slots_and_lengths_decide_between_them_have_no_effects_and_end_nothing():
+    judgments, replies = crowd({"ada": 0.0, "bell": 0.0}, {"one": Habits()}, subsets=3, rounds=3)
+    sizes = {"ada": (81, 81, 80), "bell": (69, 69, 92)}
+    subsets = sorted({one.subset for one in judgments})
+    replies = [
+        one.model_copy(update={"text": "x" * sizes[one.endpoint][subsets.index(one.subset)]}) for one in replies
+    ]
+    shown = ["aa", "ba", "ba", "bb", "ab", "ab", "ba", "ab", "ba"]
+    names = {"a": "ada", "b": "bell"}
+    told = []
+    for one, (first, won) in zip(sorted(judgments, key=lambda one: (one.subset, one.round)), shown, strict=True):
+        slot_a, slot_b = names[first], names["b" if first == "a" else "a"]
+        letter = "a" if won == "a" else "b"
+        winner = slot_a if letter == "a" else slot_b
+        told.append(
+            one.model_copy(
+                update={"slot_a": slot_a, "slot_b": slot_b, "letter": letter, "outcome": "win", "winner": winner}
+            )
+        )
+    found = analysed(told, replies)
+    assert found["judges"][0]["rounds"] == 9
+    json.dumps(found, allow_nan=False)
