@@ -43,11 +43,21 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns the exit code of the contract (0, 1, 2, 3, 130)."""
     arguments = sys.argv[1:] if argv is None else argv
     parser = _parser(arguments)
+    if (wrong := next((word for word in arguments if not word.startswith("-")), None)) and wrong not in COMMANDS:
+        print(f"{PROGRAM}: no command {wrong!r}{_meant(wrong)}", file=sys.stderr)
+        return 2
     try:
         args = parser.parse_args(arguments)
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 2
     return _guarded(args)
+
+
+def _meant(word: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, COMMANDS, 1)
+    return f"; did you mean {close[0]!r}?" if close else f" (see {PROGRAM} --help)"
 
 
 def _parser(arguments: list[str]) -> argparse.ArgumentParser:
@@ -91,8 +101,11 @@ def _guarded(args: argparse.Namespace) -> int:
         return 1
     except OSError as error:
         # A folder that can't be written, a full disk: the user's to put right, and named by the system.
-        if args.debug or error.filename is None:
+        if args.debug:
             raise
+        if error.filename is None:  # standard output, say
+            print(f"{PROGRAM}: {error.strerror or error}", file=sys.stderr)
+            return 1
         reason = f"{error.strerror or error}, expected a file or folder that can be used"
         print(f"{PROGRAM}: {error.filename}: found {reason}", file=sys.stderr)
         return 2

@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from frontdesk.config import Config
-from frontdesk.score_plan import Material, Plan, Wishes, check, read_people
 from runstore.problems import Problem
+
+if TYPE_CHECKING:
+    from frontdesk.cli.stages import Session
+    from frontdesk.config import Config
+    from frontdesk.score_plan import Material, Plan
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -74,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     plan = _plan(args, config.run.seed)
     material = _material(args, plan, config)
 
-    async def work(session: stages.Session) -> int:
+    async def work(session: Session) -> int:
         poll_s = args.poll_s if args.batch else None
         gaps = await scoring.perform(session.pipeline, plan, material, batch_poll_s=poll_s)
         _say(session.folder.path, gaps, as_json=args.json)
@@ -84,6 +88,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _plan(args: argparse.Namespace, seed: int) -> Plan:
+    from frontdesk.score_plan import Plan, Wishes
+
     for name, low in (("repeats", 1), ("reask", 0), ("resamples", 0)):
         if getattr(args, name) < low:
             raise Problem(f"--{name}: found {getattr(args, name)}, expected {low} or more")
@@ -106,6 +112,7 @@ def _material(args: argparse.Namespace, plan: Plan, config: Config) -> Material:
     from arena.rubrics.rubric import load_rubric
     from arena.scoring.sheets import Form
     from arena.scoring.subjects import load_subjects
+    from frontdesk.score_plan import Material, check, read_people
 
     rubric = load_rubric(args.rubric)
     Form.load(rubric, config.run.language, Path(config.run.prompts) if config.run.prompts else None)

@@ -6,9 +6,12 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from arena.ratings.battles import Battles
 from runstore.problems import Problem
+
+if TYPE_CHECKING:
+    from arena.ratings.battles import Battles
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
