@@ -5,6 +5,7 @@ A stage that is run again finds its finished calls in the journal; nothing of it
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
@@ -21,7 +22,7 @@ from gateway.adapters.base import Adapter
 from gateway.crowd import Gathered, each
 from gateway.engine import Gateway
 from gateway.errors import CallFailed, Stopped, as_failed
-from runstore.problems import Problem
+from runstore.problems import Problem, shown
 from runstore.publish import write_json, write_jsonl
 from runstore.records import (
     Dialogue,
@@ -268,6 +269,10 @@ class Pipeline:
     ) -> None:
         write_jsonl(self.folder.file(name), records)
         self.folder.replace_failures(stage, failures)
+        for kind, count in Counter(failure.kind for failure in failures).most_common():
+            first = next(failure for failure in failures if failure.kind == kind)
+            who = f"{first.endpoint}: " if first.endpoint else ""
+            self.progress.say(f"{stage}: {count} x {kind}, such as: {shown(f'{who}{first.message}', 200)}")
 
     def _end(self, stage: str, gathered: Gathered[Item, Result], of: int, summary: str) -> None:
         if gathered.stopped is not None:

@@ -30,12 +30,12 @@ class InputProblem(Problem):
     ) -> None:
         self.file, self.line, self.field = str(file), line, field
         where = self.file if line is None else f"{self.file}:{line}"
-        what = f"found {_shown(found)}, expected {expected}" if found is not None else f"expected {expected}"
+        what = f"found {shown(found)}, expected {expected}" if found is not None else f"expected {expected}"
         super().__init__(": ".join(part for part in (where, field, what) if part))
 
 
-def _shown(found: object, limit: int = 120) -> str:
+def shown(found: object, limit: int = 120) -> str:
+    """What was found, on one line, cut at ``limit`` characters, without what would move a terminal's cursor."""
     text = found if isinstance(found, str) and found.strip() else repr(found)
-    # A file's own control codes must not reach the terminal of whoever is told about them.
     head = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:limit])
     return head if len(text) <= limit else f"{head}… ({len(text)} characters)"

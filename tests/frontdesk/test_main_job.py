@@ -112,6 +112,13 @@ def test_failures_make_the_run_incomplete_and_are_said_first(provider, tmp_path)
     assert str(unreadable) in "\n".join(report.splitlines()[:12])
 
 
+def test_why_things_failed_is_said_where_the_run_is_watched(provider, tmp_path, capsys):
+    provider.script = lambda asked, attempt: "401" if asked.role == "judge" else None
+    config = write_config(tmp_path / "c.toml", provider, dialogues=2, subsets=2)
+    assert main(["run", str(config), "--run", str(tmp_path / "run")]) == 1
+    assert "judge: 6 x auth, such as: gemini: " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
