@@ -15,25 +15,29 @@ LEAST_LIKERT = 4
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """Counts over the finished items of one rater. ``judged`` items have enough Likert answers to be straight."""
+    """Counts over the finished items of one rater.
+
+    ``judged`` items have enough Likert answers to be straight, ``timed`` ones a time to be fast in.
+    """
 
     items: int
     judged: int
     straight: int
+    timed: int
     fast: int
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """``straight-lining`` or ``too fast`` where at least two items, and half of them, look like it."""
+        """``straight-lining`` or ``too fast``: at least two items, and half of those that could, look like it."""
         straight = self.straight >= 2 and 2 * self.straight >= self.judged
-        fast = self.fast >= 2 and 2 * self.fast >= self.items
+        fast = self.fast >= 2 and 2 * self.fast >= self.timed
         return (*(("straight-lining",) if straight else ()), *(("too fast",) if fast else ()))
 
 
 def attention(
-    items: Sequence[tuple[float, Mapping[str, str]]], questions: Sequence[Question], too_fast_s: float
+    items: Sequence[tuple[float | None, Mapping[str, str]]], questions: Sequence[Question], too_fast_s: float
 ) -> Attention:
-    """``items``: (active seconds, answers by question) of each finished item of one rater."""
+    """``items``: (active seconds or None, answers by question) of each finished item of one rater."""
     likert = [question.id for question in questions if question.kind == "likert"]
     judged = straight = 0
     for _, answers in items:
@@ -41,4 +45,5 @@ def attention(
         if len(given) >= LEAST_LIKERT:
             judged += 1
             straight += len(set(given)) == 1
-    return Attention(len(items), judged, straight, sum(seconds < too_fast_s for seconds, _ in items))
+    times = [seconds for seconds, _ in items if seconds is not None]
+    return Attention(len(items), judged, straight, len(times), sum(seconds < too_fast_s for seconds in times))

@@ -82,7 +82,7 @@ class Organiser:
             self.site.questions(rater),
             self.site.study.time.too_fast_seconds,
         )
-        times = [item.seconds for item in mine if item.seconds > 0]
+        times = [item.seconds for item in mine if item.seconds is not None]
         return Progress(
             rater.rater, rater.group, self.site.place(rater), rater.submitted, rater.items,
             median(times) if times else None, found.flags,

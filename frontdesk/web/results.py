@@ -87,9 +87,8 @@ def _attention(study: Study, rows: Sequence[Scored]) -> list[dict[str, Any]]:
         if mine[0].group not in study.groups:
             continue
         questions = study.forms[study.groups[mine[0].group].form].questions
-        timed = [(float("inf") if row.seconds is None else row.seconds, row.answers) for row in mine]
-        found = attention(timed, questions, study.time.too_fast_seconds)
-        counts = {name: getattr(found, name) for name in ("items", "judged", "straight", "fast", "flags")}
+        found = attention([(row.seconds, row.answers) for row in mine], questions, study.time.too_fast_seconds)
+        counts = {name: getattr(found, name) for name in ("items", "judged", "straight", "timed", "fast", "flags")}
         result.append({"rater": rater, **counts})
     return result
 

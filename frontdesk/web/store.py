@@ -66,7 +66,10 @@ class Rater:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One planned item and its state; ``seconds`` is active time, pauses over five minutes left out."""
+    """One planned item and its state.
+
+    ``seconds`` is active time, a pause counting five minutes at most; None where no time was taken (on paper).
+    """
 
     rater: str
     group: str
@@ -74,7 +77,7 @@ class Item:
     document: str
     stratum: str
     condition: str
-    seconds: float
+    seconds: float | None
     submitted_at: str | None
 
 
@@ -370,8 +373,8 @@ class Store:
     def ratings(self) -> list[Rating]:
         """Answers of finished items, in the order of rater, position and question."""
         found = self._ratings.execute(
-            "SELECT i.rater, i.grp, i.document, i.stratum, i.condition, a.question, a.value, i.active_s, "
-            "i.submitted_at FROM items i JOIN answers a ON a.rater = i.rater AND a.position = i.position "
+            "SELECT i.rater, i.grp, i.document, i.stratum, i.condition, a.question, a.value, "
+            "NULLIF(i.active_s, 0), i.submitted_at FROM items i JOIN answers a ON a.rater = i.rater AND a.position = i.position "
             "AND a.part = 'item' WHERE i.submitted_at IS NOT NULL ORDER BY i.rater, i.position, a.rowid"
         )
         return [Rating(*row) for row in found]
@@ -390,7 +393,7 @@ class Store:
 
 
 _NEW_ITEM = "INSERT OR IGNORE INTO items(rater, position, grp, document, stratum, condition) VALUES(?,?,?,?,?,?)"
-_ITEM = "SELECT rater, grp, position, document, stratum, condition, active_s, submitted_at FROM items"
+_ITEM = "SELECT rater, grp, position, document, stratum, condition, NULLIF(active_s, 0), submitted_at FROM items"
 
 
 def _planned(row: Assignment) -> tuple[str, int, str, str, str, str]:

@@ -283,6 +283,8 @@ def test_straight_lining_and_speed_are_signs_only_where_they_repeat() -> None:
     assert attention([(90, flat), (90, lively), (90, lively)], questions, 20).flags == ()
     assert attention([(5, lively), (6, lively)], questions, 20).flags == ("too fast",)
     assert attention([(90, {"q0": "3"})] * 3, questions, 20).judged == 0
+    assert attention([(None, lively)] * 5, questions, 20).flags == ()
+    assert attention([(5, lively), (6, lively), *[(None, lively)] * 5], questions, 20).flags == ("too fast",)
 
 
 def test_names_are_masked_as_whole_words_whatever_their_case() -> None:

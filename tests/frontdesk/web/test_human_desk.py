@@ -197,6 +197,18 @@ def test_a_rater_who_takes_over_keeps_all_of_their_own_items(tmp_path: Path) -> 
         replace(folder, "nobody", None)
 
 
+def test_forms_on_paper_have_no_time_and_are_not_called_too_fast(tmp_path: Path) -> None:
+    folder = small(tmp_path)
+    file = tmp_path / "returned.csv"
+    head = ("rater", "document", "question", "value")
+    write_csv(file, head, [[row.rater, row.document, "q", "3"] for row in folder.rows()])
+    import_forms(folder, file)
+    assert main(["human", "analyze", str(folder.path)]) == 0
+    assert {row["seconds"] for row in read_csv(folder.ratings_csv)[1]} == {""}
+    found = json.loads((folder.path / "analysis.json").read_text(encoding="utf-8"))
+    assert [(one["items"], one["timed"], one["flags"]) for one in found["attention"]] == [(4, 0, [])] * 3
+
+
 def test_a_form_that_arrives_after_its_person_withdrew_is_not_taken(tmp_path: Path) -> None:
     folder = small(tmp_path)
     first = folder.rows()[0]
