@@ -18,10 +18,14 @@ from gateway.adapters.waits import Clock, asked_wait, is_daily
 from gateway.errors import NO, TRANSIENT, Fault, FaultKind, Retry
 
 _CONTEXT = re.compile(
-    r"context.{0,12}(?:length|window|size)|maximum context|prompt is too long|input is too long|too many tokens"
-    r"|input token count.{0,60}exceed|exceeds? the (?:maximum|max).{0,30}tokens|reduce the length of the messages",
+    r"context.{0,12}(?:length|window|size|limit)|maximum context|prompt is too long|input is too long|too many tokens"
+    r"|input length.{0,40}exceed|inputs?`? tokens.{0,40}must be|input token count.{0,60}exceed|exceeds? the (?:maximum|max).{0,30}tokens|reduce the length of the messages",
     re.IGNORECASE | re.DOTALL,
 )
+_TOO_LARGE = re.compile(r"request too large for", re.IGNORECASE)
+"""A limit of tokens a minute that is smaller than the one request: waiting does not help."""
+_CAN_BE_TOO_LONG = frozenset({400, 404, 413, 422, 429, 500})
+"""500 too: servers of local models answer so, and the same request would meet it again."""
 _NO_MODEL = re.compile(r"\bmodels?\b", re.IGNORECASE)
 _BAD_KEY = re.compile(
     r"api[ _-]?key (?:not valid|expired|invalid)|(?:invalid|incorrect|no) api[ _-]?key", re.IGNORECASE
@@ -137,9 +141,9 @@ def _classified(status: int, said: Said, headers: Mapping[str, str], now: Clock,
 
 def _kind_and_retry(status: int, said: Said, headers: Mapping[str, str], now: Clock) -> tuple[FaultKind, Retry]:
     text = " ".join((said.message, *said.names))
-    if status in (429, 529):
+    if status in (429, 529) and not _TOO_LARGE.search(text):
         return _limited(text, said, headers, now)
-    if status in (400, 404, 413, 422) and _CONTEXT.search(text):
+    if status in _CAN_BE_TOO_LONG and (_CONTEXT.search(text) or _TOO_LARGE.search(text)):
         return "context_length", NO
     if status >= 500 and status not in (501, 505):
         wait = asked_wait(headers, said.details, "", now)
