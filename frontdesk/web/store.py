@@ -374,8 +374,8 @@ class Store:
         """Answers of finished items, in the order of rater, position and question."""
         found = self._ratings.execute(
             "SELECT i.rater, i.grp, i.document, i.stratum, i.condition, a.question, a.value, "
-            "NULLIF(i.active_s, 0), i.submitted_at FROM items i JOIN answers a ON a.rater = i.rater AND a.position = i.position "
-            "AND a.part = 'item' WHERE i.submitted_at IS NOT NULL ORDER BY i.rater, i.position, a.rowid"
+            "NULLIF(i.active_s, 0), i.submitted_at FROM items i "
+            "JOIN answers a ON a.rater = i.rater AND a.position = i.position AND a.part = 'item' WHERE i.submitted_at IS NOT NULL ORDER BY i.rater, i.position, a.rowid"
         )
         return [Rating(*row) for row in found]
 
