@@ -6,14 +6,16 @@ import subprocess
 
 import pytest
 
-from gateway import http1
 from gateway.errors import Fault
 from gateway.http1 import Pool, Target
 from tests.support.raw_server import CLOSE, RESET, STALL, raw_server, whole
 
+LARGEST = 1 << 20
+
 
 async def post(pool: Pool, url: str, body: bytes = b"{}", **headers: str):
-    return await pool.post(Target(url, headers), body)
+    async with asyncio.timeout(20):
+        return await pool.post(Target(url, headers), body, largest=LARGEST)
 
 
 async def fault_of(pool: Pool, url: str) -> Fault:
@@ -89,8 +91,7 @@ async def test_a_broken_response_is_a_named_transient_fault(steps, kind, message
         await pool.close()
 
 
-async def test_a_response_or_head_without_end_is_cut(monkeypatch):
-    monkeypatch.setattr(http1, "LARGEST_BODY", 1 << 20)
+async def test_a_response_or_head_without_end_is_cut():
     endless = [b"HTTP/1.1 200 OK\r\n\r\n", *[b"x" * 65536] * 32, STALL]
     head = [b"HTTP/1.1 200 OK\r\n", *[b"X-A: " + b"y" * 60000 + b"\r\n"] * 32, STALL]
     async with raw_server(endless, head, [whole(b"x" * (1 << 20))]) as server:
