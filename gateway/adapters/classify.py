@@ -18,8 +18,9 @@ from gateway.adapters.waits import Clock, asked_wait, is_daily
 from gateway.errors import NO, TRANSIENT, Fault, FaultKind, Retry
 
 _CONTEXT = re.compile(
-    r"context.{0,12}(?:length|window|size|limit)|maximum context|prompt is too long|input is too long|too many tokens"
-    r"|input length.{0,40}exceed|inputs?`? tokens.{0,40}must be|input token count.{0,60}exceed|exceeds? the (?:maximum|max).{0,30}tokens|reduce the length of the messages",
+    r"context.{0,12}(?:length|window|size|limit)|maximum context|prompt is too long|input is too long"
+    r"|too many tokens|input length.{0,40}exceed|inputs?`? tokens.{0,40}must be|input token count.{0,60}exceed"
+    r"|exceeds? the (?:maximum|max).{0,30}tokens|reduce the length of the messages",
     re.IGNORECASE | re.DOTALL,
 )
 _TOO_LARGE = re.compile(r"request too large for", re.IGNORECASE)
