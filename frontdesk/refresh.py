@@ -239,12 +239,21 @@ def forget_styles(folder: RunFolder, config: Config) -> None:
 async def perform(pipeline: Pipeline, change: Change) -> tuple[list[Judgment], list[Verdict]]:
     """Ask what is new and publish the stage files; returns all judgments and verdicts.
 
+    Replies that were brought to the run stay brought, with the new ones among them: the journal can't make them.
     Raises Stopping as the stages do; asking for the same change again goes on.
     """
     folder = pipeline.folder
     have = kept(folder, pipeline, change)
-    subsets = folder.subsets()
-    replies = await pipeline.collect(subsets, have)
+    subsets, were_brought = folder.subsets(), folder.given("replies")
+    prompts = read_json(folder.file("manifest.json"))["prompts"]
+    try:
+        replies = await pipeline.collect(subsets, have)
+    finally:
+        if were_brought:
+            folder.take("replies", folder.replies(), pipeline.config, change=True)
+            # Replies that are brought have no prompts of this run, and recomputing it would name none.
+            manifest: dict[str, Any] = read_json(folder.file("manifest.json"))
+            write_json(folder.file("manifest.json"), {**manifest, "prompts": prompts})
     return await pipeline.judge(subsets, replies, have)
 
 

@@ -210,3 +210,21 @@ def test_what_failed_before_is_neither_lost_nor_asked_again(provider, tmp_path, 
     provider.reset()
     assert main(["run", str(run / "run.toml"), "--run", str(run)]) == 1
     assert provider.stats.by_model["model-third"] == lost
+
+
+def test_replies_that_were_brought_are_kept_and_the_run_stays_verifiable(provider, tmp_path, capsys):
+    config, first = three(tmp_path, provider)
+    run = tmp_path / "brought"
+    brought = ["--subsets", str(first / "subsets.jsonl"), "--input", str(first / "replies.jsonl")]
+    assert main(["judge", "--config", str(config), "--run", str(run), *brought]) == 0
+    assert main(["rate", "--run", str(run)]) == 0
+    assert main(["report", "--run", str(run)]) == 0
+    old = lines(run / "replies.jsonl")
+    provider.reset()
+    assert refresh(run, "--add", "fourth", *given(tmp_path, provider, "fourth")) == 0
+    assert provider.stats.by_role == {"teacher": 20, "judge": 180}
+    assert [line for line in lines(run / "replies.jsonl") if line in set(old)] == old
+    assert is_verified(run, capsys)
+    assert refresh(run, "--drop", "third") == 0
+    assert is_verified(run, capsys)
+    assert provider.stats.calls == 200

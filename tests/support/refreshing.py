@@ -49,5 +49,5 @@ def is_verified(run: Path, capsys: pytest.CaptureFixture[str]) -> bool:
     capsys.readouterr()
     code = main(["verify", "--run", str(run), "--json"])
     rows = json.loads(capsys.readouterr().out)["files"]
-    assert [row for row in rows if not row["same"]] == []
+    assert not (different := [row for row in rows if not row["same"]]), different
     return code == 0
