@@ -26,6 +26,7 @@ from runstore.records import Language
 from runstore.yaml_file import YamlFile, read_yaml
 
 SCORE = "score"
+MOST_POINTS = 1_000  # every number is listed in the schema that a judge is sent
 
 
 def _in_both(value: object) -> object:
@@ -68,6 +69,8 @@ class Scale(Part):
     def _ordered(self) -> Self:
         if self.low >= self.high:
             raise ValueError(f"low ({self.low}) must be below high ({self.high})")
+        if self.high - self.low > MOST_POINTS:
+            raise ValueError(f"a scale of {MOST_POINTS:,} points at most (found {self.low} to {self.high})")
         if strays := [number for number in self.anchors if not self.low <= number <= self.high]:
             raise ValueError(f"anchors {strays} are off the scale {self.low} to {self.high}")
         return self

@@ -29,7 +29,8 @@ _ROLES: dict[str, SpeakerRole] = {
 _MESSAGES = ("utterances", "messages", "conversations", "history")
 _IDS = ("id", "subject", "session_id", "session", "dialogue")
 _NESTED = ("levels", "metadata", "columns")
-RESERVED = frozenset({"subject", "judge"})
+# Columns whose names the tables have for something else; a dialogue's "subject" is its topic.
+_RENAMED = {"subject": "topic", "judge": "input_judge"}
 
 
 class Message(Record):
@@ -137,6 +138,5 @@ def _columns(row: dict[str, Any]) -> dict[str, str]:
             found |= _columns(cast("dict[str, Any]", value))
         elif name not in scored and isinstance(value, (str, int, float)):
             shown = str(value).lower() if isinstance(value, bool) else str(value)
-            # "subject" of a dialogue is its topic; in the tables the word is taken.
-            found["topic" if name in RESERVED else name] = clean_unicode(shown)
+            found[_RENAMED.get(name, name)] = clean_unicode(shown)
     return found

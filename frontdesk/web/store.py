@@ -375,7 +375,8 @@ class Store:
         found = self._ratings.execute(
             "SELECT i.rater, i.grp, i.document, i.stratum, i.condition, a.question, a.value, "
             "NULLIF(i.active_s, 0), i.submitted_at FROM items i "
-            "JOIN answers a ON a.rater = i.rater AND a.position = i.position AND a.part = 'item' WHERE i.submitted_at IS NOT NULL ORDER BY i.rater, i.position, a.rowid"
+            "JOIN answers a ON a.rater = i.rater AND a.position = i.position AND a.part = 'item' "
+            "WHERE i.submitted_at IS NOT NULL ORDER BY i.rater, i.position, a.rowid"
         )
         return [Rating(*row) for row in found]
 

@@ -93,6 +93,8 @@ def test_a_scale_must_hold_together(tmp_path: Path) -> None:
     text = GOOD.split("        elements:")[0] + "        scale: {low: 5, high: 1}\n"
     with pytest.raises(InputProblem, match="must be below"):
         load_rubric(written(tmp_path, text))
+    with pytest.raises(InputProblem, match="1,000 points at most"):
+        load_rubric(written(tmp_path, text.replace("low: 5, high: 1", "low: 0, high: 100000000")))
     with pytest.raises(InputProblem, match="off the scale"):
         load_rubric(written(tmp_path, text.replace("low: 5, high: 1", "low: 1, high: 5, anchors: {6: too good}")))
 

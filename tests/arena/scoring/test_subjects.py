@@ -94,3 +94,8 @@ def test_a_rubric_for_answers_takes_no_dialogue(tmp_path: Path) -> None:
     row = {"id": "x", "utterances": [{"role": "student", "text": "?"}]}
     with pytest.raises(InputProblem, match="question and answer"):
         load(tmp_path, row, rubric=MINUTES)
+
+
+def test_columns_named_like_ours_are_told_apart(tmp_path: Path) -> None:
+    row = {"id": "x", "subject": "algebra", "judge": "z", "messages": [{"role": "user", "content": "Why?"}]}
+    assert load(tmp_path, row)[0].columns == {"topic": "algebra", "input_judge": "z"}
