@@ -357,16 +357,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tournaments", type=int, default=2000)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--only", default="decisive,wrong,place,best", help="parts, separated by commas")
     args = parser.parse_args()
+    parts = args.only.split(",")
     with ProcessPoolExecutor(args.workers) as pool:
 
         def runs(work: Callable, count: int) -> list:
             return list(pool.map(work, range(count), chunksize=5))
 
-        show_decisive()
-        show_wrong(runs, args.tournaments)
-        show_place(runs, max(20, args.tournaments // 10))
-        show_best(runs, max(20, args.tournaments // 20))
+        if "decisive" in parts:
+            show_decisive()
+        if "wrong" in parts:
+            show_wrong(runs, args.tournaments)
+        if "place" in parts:
+            show_place(runs, max(20, args.tournaments // 10))
+        if "best" in parts:
+            show_best(runs, max(20, args.tournaments // 20))
     for line in failed:
         print(f"missed: {line}")
     sys.exit(1 if failed else 0)

@@ -31,9 +31,10 @@ from runstore.ids import pick
 
 Floats = NDArray[np.float64]
 NEAREST = 3
-_WARM = 8
+_FIRST_BATCH, _LAST_BATCH = 8, 4
 _FEWEST_DIALOGUES = 10
 _RIDGE = 0.05
+_NEARLY = 0.95
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,12 @@ def placed(offsets: Floats, scores: Floats, dialogues: NDArray[np.int64]) -> Pla
     within = np.bincount(dialogues, scores - p)
     variance = float((within**2).sum()) * groups / (groups - 1) / float((p * (1 - p)).sum()) ** 2
     return Placed(theta, float(np.sqrt(variance)))
+
+
+def information(gap: float) -> float:
+    """What one match tells about a gap in log-odds: p (1 - p)."""
+    p = float(expit(gap))
+    return p * (1 - p)
 
 
 def going_round(field: Field) -> tuple[tuple[int, int], ...]:
@@ -174,13 +181,23 @@ class Place:
             met.setdefault(subset, set()).add(other)
         planned: list[tuple[int, int, int]] = []
         for visit in range(self.at, len(self.visits) * len(self.members)):
-            if len(planned) >= (self.batch if self.log else min(self.batch, _WARM)):
+            if len(planned) >= self._next_batch:
                 break
             subset = self.visits[visit % len(self.visits)][1]
             if (other := self._opponent(subset, visit, met.setdefault(subset, set()))) is not None:
                 met[subset].add(other)
                 planned.append((visit, subset, other))
         return planned
+
+    @cached_property
+    def _next_batch(self) -> int:
+        """Few at first, when nothing is known, and at the end, by the width (it goes with 1/sqrt(n))."""
+        if not self.log:
+            return min(self.batch, _FIRST_BATCH)
+        if self.half_width is None:
+            return self.batch
+        needed = len(self.log) * ((self.half_width / self.width) ** 2 - 1)
+        return min(self.batch, max(_LAST_BATCH, int(needed)))
 
     def _opponent(self, subset: int, visit: int, met: set[int]) -> int | None:
         names, board = self.field.names, self.board
@@ -194,6 +211,8 @@ class Place:
         if self.log:
             theta = self.estimate.theta
             left = sorted(left, key=lambda other: (abs(board[other] - theta), names[other]))[:NEAREST]
+            tells = [information(theta - board[other]) for other in left]
+            left = [other for other, told in zip(left, tells, strict=True) if told >= _NEARLY * tells[0]]
         rounds, subset_id = visit // len(self.visits), self.field.subsets[subset]
         return pick(left, self.field.seed, "opponent", subset_id, rounds) if left else None
 
