@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     config = configuration.parse(settings(args.dialogues, args.turns, args.subsets, args.seed))
     ensure_model()
 
-    code = stages.execute(args, config, config.used_endpoints(), stages.all_stages)
+    code = stages.execute(args, config, config.used_endpoints(), stages.whole_run)
     if code == 1 and not RunFolder(Path(args.folder)).failures():
         sys.stderr.write("Some judgments could not be read, as small models go; the report says so at its top.\n")
         return 0

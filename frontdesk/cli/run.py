@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
-
-if TYPE_CHECKING:
-    from frontdesk.cli.stages import Session
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,14 +33,4 @@ def run(args: argparse.Namespace) -> int:
 
         plan.check(config)
         return estimate.show(config)
-    folder = stages.folder_of(args, config)
-
-    async def work(session: Session) -> int:
-        code = await stages.all_stages(session)
-        from frontdesk.report.run_report import console_summary
-
-        console_summary(folder)
-        print(f"report: {folder.file('report.html')}", file=sys.stderr)
-        return code
-
-    return stages.execute(args, config, config.used_endpoints(), work)
+    return stages.execute(args, config, config.used_endpoints(), stages.whole_run)

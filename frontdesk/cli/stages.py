@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,6 +75,16 @@ async def all_stages(session: Session) -> int:
     replies = await pipeline.collect(subsets)
     judgments, verdicts = await pipeline.judge(subsets, replies)
     return conclude(session, judgments, verdicts)
+
+
+async def whole_run(session: Session) -> int:
+    """All stages, then the summary on stdout and where the report is on stderr; returns the exit code."""
+    from frontdesk.report.run_report import console_summary
+
+    code = await all_stages(session)
+    console_summary(session.folder)
+    print(f"report: {session.folder.file('report.html')}", file=sys.stderr)
+    return code
 
 
 def conclude(session: Session, judgments: Sequence[Judgment], verdicts: Sequence[Verdict]) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from frontdesk.cli import COMMANDS, main
+from tests.support.small_runs import write_config
 
 HEAVY = ("numpy", "scipy", "aiohttp", "google", "jinja2", "duckdb")
 SHOW_ALL = f"""
@@ -44,3 +45,11 @@ def test_a_full_disk_behind_stdout_is_no_traceback(command):
     assert ended.returncode == 1
     assert "No space left" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_a_run_ends_with_its_summary_and_where_the_report_is(provider, tmp_path, capsys):
+    config = write_config(tmp_path / "c.toml", provider, dialogues=2, subsets=2)
+    assert main(["run", str(config), "--run", str(tmp_path / "run")]) == 0
+    shown = capsys.readouterr()
+    assert "Leaderboard" in shown.out
+    assert shown.err.endswith(f"report: {tmp_path / 'run' / 'report.html'}\n")
