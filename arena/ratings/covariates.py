@@ -81,12 +81,11 @@ def adjusted(battles: Battles, settings: Settings, columns: Mapping[str, Floats]
     design = _with_covariates(single, core, columns, position="position" in plain.design.shared)
     if _is_confounded(design):
         return Adjusted(plain, names, reason=CONFOUNDED)
-    try:
-        fitted = fit(design, design.counts(single.weight), ties=plain.fitted.ties)
-    except np.linalg.LinAlgError:  # so far out that the likelihood is flat
+    counts, ties = design.counts(single.weight), plain.fitted.ties
+    found = fit(design, counts, ties=ties, covariance=False)
+    if not found.converged:  # so far out that the likelihood is flat and has no curvature to turn round
         return Adjusted(plain, names, reason=SEPARATED)
-    if not fitted.converged:
-        return Adjusted(plain, names, reason=SEPARATED)
+    fitted = fit(design, counts, ties=ties, start=found)
     clustered = settings.clustered and rows.cluster is not None
     clusters = len(np.unique(rows.cluster)) if clustered and rows.cluster is not None else 0
     if clustered and clusters < 2:
