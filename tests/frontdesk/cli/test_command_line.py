@@ -48,7 +48,7 @@ def test_a_full_disk_behind_stdout_is_no_traceback(command):
 
 
 def test_a_run_ends_with_its_summary_and_where_the_report_is(provider, tmp_path, capsys):
-    config = write_config(tmp_path / "c.toml", provider, dialogues=2, subsets=2)
+    config = write_config(tmp_path / "c.toml", provider, dialogues=4, subsets=8)
     assert main(["run", str(config), "--run", str(tmp_path / "run")]) == 0
     shown = capsys.readouterr()
     assert "Leaderboard" in shown.out
