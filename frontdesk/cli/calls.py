@@ -94,6 +94,8 @@ def summarise(rows: Iterable[dict[str, Any]], slowest: int = 5) -> dict[str, Any
     longest: list[tuple[float, dict[str, Any]]] = []
     sent: Counter[str] = Counter()
     for row in rows:
+        if row["state"] == "note":
+            continue
         name = row["endpoint"]
         if row["state"] == "sent":
             sent[row["key"]] += 1
