@@ -1,7 +1,6 @@
 """Gemini's generateContent, sent as prebuilt bytes.
 
-google-genai serves batches, files and listings elsewhere; here it would cost thirty times the call. Tests hold
-these bytes against what it sends.
+google-genai would cost thirty times the call here; tests hold these bytes against what it sends.
 """
 
 from __future__ import annotations
