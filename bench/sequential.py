@@ -74,7 +74,7 @@ def generator(*identity: str | int | float) -> np.random.Generator:
 
 @cache
 def field(size: int, dialogues: int, per_dialogue: int = 1) -> Field:
-    subsets = [(f"s{d * per_dialogue + k}", f"d{d}") for d in range(dialogues) for k in range(per_dialogue)]
+    subsets = [(f"s{d * per_dialogue + k:06}", f"d{d}") for d in range(dialogues) for k in range(per_dialogue)]
     return field_of([f"m{place:02d}" for place in range(size)], subsets, SEED)
 
 
