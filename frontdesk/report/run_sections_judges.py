@@ -25,6 +25,7 @@ from runstore.ids import draw
 from runstore.records import Judgment, Subset, Utterance, Verdict
 
 _LATEST = 3
+_LONGEST_SHOWN = 8000
 _EXAMPLES = {"unanimous": 2, "majority": 1, "split": 1, "invalid": 1}
 
 
@@ -161,11 +162,13 @@ def _example(data: RunData, say: Words, verdict: Verdict) -> Example:
         earlier=[_speech(say, utterance) for utterance in earlier],
         latest=[_speech(say, utterance) for utterance in latest],
         replies=[
-            Speech(name, texts.get(name, say("no_reply")), colour_of(data, name), _mark(say, verdict, name))
+            Speech(
+                name, _shown(texts.get(name, say("no_reply"))), colour_of(data, name), _mark(say, verdict, name)
+            )
             for name in (a, b)
         ],
         votes=_votes(say, rounds),
-        reasons=[Speech(f"{each.judge}, {say('round')} {each.round}", each.raw) for each in rounds],
+        reasons=[Speech(f"{each.judge}, {say('round')} {each.round}", _shown(each.raw)) for each in rounds],
         earlier_label=say("earlier", n=len(earlier)),
         reasons_label=say("what_judges_wrote"),
     )
@@ -183,7 +186,12 @@ def _about(verdict: Verdict, subset: Subset | None) -> str:
 
 
 def _speech(say: Words, utterance: Utterance) -> Speech:
-    return Speech(say(utterance.role), utterance.text)
+    return Speech(say(utterance.role), _shown(utterance.text))
+
+
+def _shown(text: str) -> str:
+    """An example's text, its end left out where it would swell the page; the files hold it whole."""
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]} […{len(text) - _LONGEST_SHOWN}]"
 
 
 def _votes(say: Words, rounds: list[Judgment]) -> Table:

@@ -61,7 +61,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "win_rate": ("Win rate", "승률"),
     # result
     "headline_two": (
-        "{a} won {wins_a} of {of} matches ({share_a}), {b} {wins_b} ({share_b}); {ties} were ties ({share_t}).",
+        "{a} won {wins_a} of {of} matches ({share_a}), {b} {wins_b} ({share_b}); ties: {ties} ({share_t}).",
         "경기 {of}개 중 {a} {wins_a}승({share_a}), {b} {wins_b}승({share_b}), 무승부 {ties}({share_t}).",
     ),
     "headline_many": (

@@ -74,3 +74,11 @@ def test_the_console_prints_markup_as_it_is(hostile: RunBuilder, tmp_path: Path)
     assert "gpt[x]" in flat
     assert "[/b][red]" in flat
     assert "\x1b" not in out.getvalue()
+
+
+def test_a_text_of_a_megabyte_does_not_swell_the_page_and_says_how_much_is_left_out(tmp_path: Path) -> None:
+    run = RunBuilder(["x", "y"], utterance="so " * 350_000)
+    run.play(["aaa", "abt", "bbb"])
+    pages = write_report(run.write(tmp_path))
+    assert all(page.stat().st_size < 2_000_000 for page in pages)
+    assert all("[…1042000]" in page.read_text("utf-8") for page in pages)
