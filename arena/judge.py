@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from arena.criteria import OVERALL, Criterion, render
 from arena.earlier import NOTHING, Earlier, round_item
@@ -19,7 +19,7 @@ from arena.matches import Match, Order, slots
 from arena.reading import CUT_OFF, LetterReading, read_choice, read_marker, read_object
 from arena.votes import judgment_from, majority, verdict
 from gateway import prompts
-from gateway.adapters.base import Answer, Message, Prompt, Schema
+from gateway.adapters.base import Ask, Message, Prompt, Schema
 from gateway.crowd import each
 from gateway.errors import CallFailed, as_failed
 from gateway.thinking import without_thinking
@@ -44,14 +44,6 @@ _NAMES: dict[Language, dict[str, str]] = {
     "en": {"student": "Student", "teacher": "Teacher"},
     "ko": {"student": "학생", "teacher": "선생님"},
 }
-
-
-class Ask(Protocol):
-    """The gateway's ``ask``."""
-
-    async def __call__(
-        self, endpoint: str, prompt: Prompt, *, repeat: int = 0, stage: str = "", item: str = ""
-    ) -> Answer: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from arena.judge import Ask
 from arena.scoring.sheets import Form, Sheets, score_all
 from frontdesk.pipeline import MOST_AT_ONCE, Pipeline, Stopping
 from frontdesk.score_files import Scored, publish
 from frontdesk.score_plan import Material, Plan
+from gateway.adapters.base import Ask
 from gateway.batches.runner import BatchRunner
 from runstore.problems import Problem
 

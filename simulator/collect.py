@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gateway.adapters.base import EndpointSettings
+from gateway.adapters.base import Ask, EndpointSettings
 from gateway.errors import CallFailed
 from runstore.ids import number
 from runstore.records import Reply, Subset, Usage
-from simulator.conversation import Ask
 from simulator.roles import Roles
 from simulator.speech import read_speech
 

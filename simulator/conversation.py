@@ -9,23 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
 
-from gateway.adapters.base import Answer, Prompt
+from gateway.adapters.base import Answer, Ask, Prompt
 from gateway.errors import CallFailed
 from runstore.ids import content_id, number, pick_weighted
 from runstore.records import ACTS, Act, Dialogue, End, Failure, Persona, SeedQuestion, Utterance
 from simulator.roles import Roles
 from simulator.speech import read_speech
-
-
-class Ask(Protocol):
-    """The gateway's ``ask``."""
-
-    async def __call__(
-        self, endpoint: str, prompt: Prompt, *, repeat: int = 0, stage: str = "", item: str = ""
-    ) -> Answer: ...
-
 
 ActWeights = Mapping[Act, float]
 

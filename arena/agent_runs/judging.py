@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.judge import Ask, fence
+from arena.judge import fence
 from arena.reading import read_integer, read_object
 from gateway import prompts
-from gateway.adapters.base import Message, Prompt, Schema
+from gateway.adapters.base import Ask, Message, Prompt, Schema
 from gateway.errors import CallFailed
 from runstore.records import Language
 

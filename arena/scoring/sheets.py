@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from arena.judge import Ask, fence
+from arena.judge import fence
 from arena.rubrics.evidence import evidence_found
 from arena.rubrics.form import Wanted, form_text, schema, skeleton, value_rules
 from arena.rubrics.rubric import Rubric
 from arena.scoring.filled import FLAGS, Filled, Slot, read_filled
 from arena.scoring.subjects import Subject
 from gateway import prompts
-from gateway.adapters.base import Message, Prompt, Schema
+from gateway.adapters.base import Ask, Message, Prompt, Schema
 from gateway.crowd import each
 from gateway.errors import CallFailed, Stopped, as_failed
 from runstore.ids import number

@@ -98,6 +98,17 @@ class Wire(Protocol):
         ...
 
 
+class Ask(Protocol):
+    """How stages ask a model: the gateway's ``ask``, or anything that asks like it.
+
+    Raises CallFailed where no answer is to be had, Stopped where no new calls are made.
+    """
+
+    async def __call__(
+        self, endpoint: str, prompt: Prompt, *, repeat: int = 0, stage: str = "", item: str = ""
+    ) -> Answer: ...
+
+
 class EndpointSettings(BaseModel):
     """The keys that every kind of endpoint has. A kind adds its own in a subclass."""
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from gateway.adapters.base import Answer, Prompt
+from gateway.adapters.base import Answer, Ask, Prompt
 from gateway.batches.catalog import service_of
 from gateway.batches.desk import Desk
 from gateway.batches.jobs import Lane, Piece, carry_through
@@ -29,14 +29,6 @@ MOST_KEPT = 512 << 20
 """Bytes of requests gathered before they are submitted; the rest waits for the next wave."""
 
 Result = TypeVar("Result")
-
-
-class Ask(Protocol):
-    """What work is given to ask with: :meth:`gateway.engine.Gateway.ask` has the same form."""
-
-    async def __call__(
-        self, endpoint: str, prompt: Prompt, *, repeat: int = 0, stage: str = "", item: str = ""
-    ) -> Answer: ...
 
 
 class Waiting(Exception):

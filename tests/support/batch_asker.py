@@ -16,7 +16,8 @@ import orjson
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from gateway.batches.runner import Ask, BatchRunner
+from gateway.adapters.base import Ask
+from gateway.batches.runner import BatchRunner
 from gateway.crowd import each
 from gateway.engine import Gateway
 from runstore.journal import Journal

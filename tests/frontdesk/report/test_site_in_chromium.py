@@ -9,22 +9,13 @@ from typing import Any
 import pytest
 
 from frontdesk.cli import main
+from frontdesk.web.chromium import find_chromium, flags
 from runstore.ids import draw, pick
 from tests.support.run_folders import RunBuilder
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+CHROMIUM = find_chromium()
 HOSTILE = '<img src=x onerror=alert(1)><b>hi</b> & "q" [x](javascript:alert(1)) </script>'
 NAMES = ["__proto__", "constructor", HOSTILE]
 PAIRS = [("__proto__", "constructor"), (HOSTILE, "__proto__"), (HOSTILE, "constructor")]
@@ -49,11 +40,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    if not CHROMIUM.is_file():
-        pytest.skip(f"{CHROMIUM} is not installed")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as engine:
-        browser = engine.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        browser = engine.chromium.launch(executable_path=CHROMIUM, args=flags())
         yield browser
         browser.close()
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from gateway.batches.runner import Ask, BatchRunner
+from gateway.adapters.base import Ask
+from gateway.batches.runner import BatchRunner
 from gateway.budget import Budget
 from gateway.crowd import each
 from gateway.engine import Gateway
