@@ -20,10 +20,10 @@ import uvloop
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.gateway import provider
-from frontdesk import config as configuration
-from frontdesk.progress import Progress
-from frontdesk.runfolder import RunFolder
-from frontdesk.session import opened
+from frontdesk.runner import config as configuration
+from frontdesk.runner.progress import Progress
+from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.session import opened
 
 LIMIT = 1.05
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frontdesk.progress import Progress
+from frontdesk.runner.progress import Progress
 from runstore.problems import InputProblem, Problem
 
 if TYPE_CHECKING:
@@ -99,10 +99,10 @@ def run(args: argparse.Namespace) -> int:
 def _score_with_judge(args: argparse.Namespace, options: Options, tables: list[Table], before: list[Table]) -> int:
     """With an endpoint for what has no score; its journal is in the output folder, so a rerun pays nothing."""
     from arena.agent_runs.judging import EndpointJudge
-    from frontdesk import config as configuration
-    from frontdesk import session
-    from frontdesk.pipeline import Pipeline
-    from frontdesk.runfolder import RunFolder
+    from frontdesk.runner import config as configuration
+    from frontdesk.runner import session
+    from frontdesk.runner.pipeline import Pipeline
+    from frontdesk.runner.runfolder import RunFolder
     from gateway.errors import Stopped
 
     config = configuration.load(args.config)

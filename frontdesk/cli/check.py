@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from frontdesk.config import Config
+    from frontdesk.runner.config import Config
     from gateway.engine import Gateway
 
 
@@ -18,8 +18,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from frontdesk import config as configuration
-    from frontdesk import plan
+    from frontdesk.runner import config as configuration
+    from frontdesk.runner import plan
     from gateway.adapters.catalog import build
     from gateway.engine import Gateway
 

@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from frontdesk.cli import stages
-    from frontdesk.given import read_subsets
+    from frontdesk.runner.given import read_subsets
 
     config = stages.load_config(args)
     names = list(config.section("collect").endpoints)

@@ -35,8 +35,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _cut_file(args: argparse.Namespace) -> int:
-    from frontdesk import config as configuration
-    from frontdesk.given import read_dialogues
+    from frontdesk.runner import config as configuration
+    from frontdesk.runner.given import read_dialogues
     from runstore.publish import write_jsonl
     from simulator import cutter
 

@@ -22,9 +22,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from frontdesk import config as configuration
     from frontdesk.cli import stages
-    from frontdesk.runfolder import RunFolder
+    from frontdesk.runner import config as configuration
+    from frontdesk.runner.runfolder import RunFolder
     from gateway.local_model.fetch import ensure_model
 
     rounds = 3 * args.subsets

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from frontdesk import config as configuration
-from frontdesk.config import Config
+from frontdesk.runner import config as configuration
+from frontdesk.runner.config import Config
 from runstore.publish import to_json
 
 STUDENT_WORDS, TEACHER_WORDS, JUDGE_WORDS = 20, 90, 300

@@ -13,8 +13,8 @@ from runstore.problems import Problem
 
 if TYPE_CHECKING:
     from frontdesk.cli.stages import Session
-    from frontdesk.config import Config
-    from frontdesk.runfolder import RunFolder
+    from frontdesk.runner.config import Config
+    from frontdesk.runner.runfolder import RunFolder
 
 GOAL_KEYS = ("goal", "error", "batch", "newcomer", "width_elo")
 
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def with_goal(config: Config, goal: Sequence[str] | None, error: float | None) -> Config:
     """The configuration with the goal of the command line. Raises Problem for one that does not fit."""
-    from frontdesk import config as configuration
+    from frontdesk.runner import config as configuration
 
     if goal is None and error is None:
         return config
@@ -63,7 +63,7 @@ def with_goal(config: Config, goal: Sequence[str] | None, error: float | None) -
 
 def only_the_goal_differs(folder: RunFolder, config: Config) -> bool:
     """Whether a run that was not judged yet was made with the same configuration but for its goal."""
-    from frontdesk import config as configuration
+    from frontdesk.runner import config as configuration
 
     if not folder.file("run.toml").is_file() or folder.file("verdicts.jsonl").is_file():
         return False
@@ -75,7 +75,7 @@ def only_the_goal_differs(folder: RunFolder, config: Config) -> bool:
 
 def run(args: argparse.Namespace) -> int:
     from frontdesk.cli import stages
-    from frontdesk.given import read_replies, read_subsets
+    from frontdesk.runner.given import read_replies, read_subsets
 
     config = with_goal(stages.load_config(args), args.goal, args.error)
     folder = stages.folder_of(args, config)

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from frontdesk.runfolder import RunFolder
+from frontdesk.runner.runfolder import RunFolder
 from runstore.problems import Problem
 
 
@@ -26,9 +26,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write quality.json and quality.md. 0 done; with --gate 1 where a check fails or is undecided."""
     from frontdesk.cli.listing import print_table
-    from frontdesk.quality import write_quality
     from frontdesk.report.document import Table, Text
     from frontdesk.report.run_sections_quality import console
+    from frontdesk.runner.quality import write_quality
     from runstore.publish import to_json
 
     folder = RunFolder(args.folder)

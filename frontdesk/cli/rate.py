@@ -115,8 +115,8 @@ def _verdicts(run_dir: Path | None, file: Path | None, *, style: bool) -> Battle
 
 def _analyse_judges(run_dir: Path, board: Leaderboard) -> None:
     """judges.json of a run folder that has all it takes."""
-    from frontdesk.rating import write_judges
-    from frontdesk.runfolder import RunFolder
+    from frontdesk.runner.rating import write_judges
+    from frontdesk.runner.runfolder import RunFolder
 
     folder = RunFolder(run_dir)
     if all(folder.file(name).is_file() for name in ("run.toml", "judgments.jsonl")):
@@ -150,8 +150,8 @@ def _settings(args: argparse.Namespace) -> Settings:
 def _configured(args: argparse.Namespace) -> Settings:
     """[rate] and the seed of a configuration; a run's own resolved one is used where none is named."""
     from arena.ratings.estimate import Settings
-    from frontdesk.config import load
-    from frontdesk.rating import settings_of
+    from frontdesk.runner.config import load
+    from frontdesk.runner.rating import settings_of
 
     if args.config is not None:
         return settings_of(load(args.config))

@@ -14,8 +14,8 @@ from runstore.problems import Problem
 
 if TYPE_CHECKING:
     from frontdesk.cli.stages import Session
-    from frontdesk.config import Config
-    from frontdesk.refresh import Ask, Change
+    from frontdesk.runner.config import Config
+    from frontdesk.runner.refresh import Ask, Change
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,12 +46,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Refresh the run; the exit codes are those of ``run``."""
-    from frontdesk import leaderboard_history as history
-    from frontdesk import refresh
     from frontdesk.cli import stages
-    from frontdesk.pipeline import Pipeline
-    from frontdesk.progress import Progress
-    from frontdesk.runfolder import RunFolder
+    from frontdesk.runner import leaderboard_history as history
+    from frontdesk.runner import refresh
+    from frontdesk.runner.pipeline import Pipeline
+    from frontdesk.runner.progress import Progress
+    from frontdesk.runner.runfolder import RunFolder
 
     change = _change(args)
     folder = RunFolder(Path(args.folder))
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _change(args: argparse.Namespace) -> Change:
-    from frontdesk.refresh import Change
+    from frontdesk.runner.refresh import Change
 
     parts = {key: tuple(getattr(args, key)) for key in ("add", "against", "drop", "rejudge", "instead_of")}
     change = Change(**parts)
@@ -95,8 +95,8 @@ def _given(
     args: argparse.Namespace, change: Change, before: Config
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Any] | None]:
     """Tables of new endpoints by name, and a budget where the given configuration has one."""
-    from frontdesk import config as configuration
-    from frontdesk.config import BudgetSection
+    from frontdesk.runner import config as configuration
+    from frontdesk.runner.config import BudgetSection
 
     names = [*change.add, *change.rejudge]
     tables: dict[str, dict[str, Any]] = {}
@@ -114,7 +114,7 @@ def _given(
 
 
 def _described(args: argparse.Namespace, name: str, table: dict[str, Any]) -> dict[str, Any]:
-    from frontdesk import config as configuration
+    from frontdesk.runner import config as configuration
 
     path: Path | None = args.endpoint_file
     if path is not None:

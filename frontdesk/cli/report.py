@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from frontdesk.runfolder import RunFolder
+from frontdesk.runner.runfolder import RunFolder
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -28,8 +28,8 @@ def run(args: argparse.Namespace) -> int:
         config.section(section)
     config = with_goal(config, args.goal, args.error)
     if args.dry_run:
-        from frontdesk import plan
         from frontdesk.cli import estimate
+        from frontdesk.runner import plan
 
         plan.check(config)
         return estimate.show(config)

@@ -11,8 +11,8 @@ from runstore.problems import Problem
 
 if TYPE_CHECKING:
     from frontdesk.cli.stages import Session
-    from frontdesk.config import Config
-    from frontdesk.score_plan import Material, Plan
+    from frontdesk.runner.config import Config
+    from frontdesk.runner.score_plan import Material, Plan
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -69,8 +69,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0 all scored, 1 where a reply failed, was unreadable or lacks values."""
-    from frontdesk import scoring
     from frontdesk.cli import stages
+    from frontdesk.runner import scoring
 
     config = stages.load_config(args)
     _check_judges(args.judge, list(config.endpoints))
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _plan(args: argparse.Namespace, seed: int) -> Plan:
-    from frontdesk.score_plan import Plan, Wishes
+    from frontdesk.runner.score_plan import Plan, Wishes
 
     for name, low in (("repeats", 1), ("reask", 0), ("resamples", 0)):
         if getattr(args, name) < low:
@@ -112,7 +112,7 @@ def _material(args: argparse.Namespace, plan: Plan, config: Config) -> Material:
     from arena.rubrics.rubric import load_rubric
     from arena.scoring.sheets import Form
     from arena.scoring.subjects import load_subjects
-    from frontdesk.score_plan import Material, check, read_people
+    from frontdesk.runner.score_plan import Material, check, read_people
 
     rubric = load_rubric(args.rubric)
     Form.load(rubric, config.run.language, Path(config.run.prompts) if config.run.prompts else None)

@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from frontdesk import config as configuration
-from frontdesk import session as sessions
-from frontdesk.config import Config
-from frontdesk.pipeline import Pipeline
-from frontdesk.runfolder import RunFolder
+from frontdesk.runner import config as configuration
+from frontdesk.runner import session as sessions
+from frontdesk.runner.config import Config
+from frontdesk.runner.pipeline import Pipeline
+from frontdesk.runner.runfolder import RunFolder
 from runstore.problems import Problem
 from runstore.publish import write_jsonl
 from runstore.records import Judgment, Record, Verdict
@@ -96,8 +96,8 @@ def conclude(session: Session, judgments: Sequence[Judgment], verdicts: Sequence
 def rate_and_report(
     folder: RunFolder, config: Config, judgments: Sequence[Judgment], verdicts: Sequence[Verdict]
 ) -> None:
-    from frontdesk.rating import rate_run
     from frontdesk.report.run_report import write_report
+    from frontdesk.runner.rating import rate_run
 
     rate_run(folder, config, judgments, verdicts)
     write_report(folder)

@@ -13,8 +13,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from frontdesk.runfolder import RunFolder
-    from frontdesk.verify import compare, recompute
+    from frontdesk.runner.runfolder import RunFolder
+    from frontdesk.runner.verify import compare, recompute
     from runstore.publish import to_json
 
     folder = RunFolder(Path(args.folder))

@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from frontdesk.config import Config
-from frontdesk.runfolder import RunFolder
+from frontdesk.runner.config import Config
+from frontdesk.runner.runfolder import RunFolder
 from personas import factors_file, generate
 from runstore.ids import digest
 from runstore.problems import InputProblem, Problem

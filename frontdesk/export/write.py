@@ -19,7 +19,7 @@ from frontdesk.export.preference import preference
 from frontdesk.export.source import Row, Rows, Source
 from frontdesk.export.split import test_dialogues
 from frontdesk.export.tables import pyarrow, stage_rows, write_parquet
-from frontdesk.runfolder import RunFolder
+from frontdesk.runner.runfolder import RunFolder
 from runstore.problems import Problem
 from runstore.publish import clean_unicode, read_json, write_json, write_jsonl, write_text
 

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from arena.matches import all_pairs, chosen_pairs
-from frontdesk import leaderboard_history as history
-from frontdesk.config import Config
 from frontdesk.report.spending import NOTHING, Spending, spending_of
-from frontdesk.runfolder import RunFolder
+from frontdesk.runner import leaderboard_history as history
+from frontdesk.runner.config import Config
+from frontdesk.runner.runfolder import RunFolder
 from runstore.problems import InputProblem
 from runstore.publish import read_json
 from runstore.records import Dialogue, Failure, Judgment, Reply, Subset, Verdict

@@ -16,7 +16,7 @@ from frontdesk.report.page import render
 from frontdesk.report.run_data import RunData, load
 from frontdesk.report.run_document import document
 from frontdesk.report.run_markdown import markdown
-from frontdesk.runfolder import RunFolder
+from frontdesk.runner.runfolder import RunFolder
 from runstore.publish import write_text
 from runstore.records import Language
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from frontdesk.config import Config
 from frontdesk.report import outcomes
 from frontdesk.report.document import Block, Cell, Section, Table, Text, cells, columns
 from frontdesk.report.figures_text import count, dollars, percent
 from frontdesk.report.run_data import RunData
 from frontdesk.report.run_words import Words
 from frontdesk.report.spending import TOKENS, Line
+from frontdesk.runner.config import Config
 from runstore.records import Failure
 
 _SECRET = ("key", "token", "secret", "password", "auth", "header", "body")

@@ -194,7 +194,7 @@ def levels(data: RunData) -> list[JsonObject]:
     """Ratings per level of each category, with those pulled towards the whole (see arena.ratings.categories)."""
     from arena.ratings.categories import breakdown
     from arena.ratings.verdicts import from_verdicts, subset_labels
-    from frontdesk.rating import settings_of
+    from frontdesk.runner.rating import settings_of
 
     battles = from_verdicts(data.verdicts, labels=subset_labels(data.subsets))
     names = {name: at for at, name in enumerate(data.names)}

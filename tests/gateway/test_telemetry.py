@@ -19,7 +19,7 @@ def test_it_is_off_and_not_imported_unless_the_environment_asks():
         [
             sys.executable,
             "-c",
-            "import sys, gateway.engine, frontdesk.session; print('opentelemetry' in sys.modules)",
+            "import sys, gateway.engine, frontdesk.runner.session; print('opentelemetry' in sys.modules)",
         ],
         capture_output=True,
         text=True,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontdesk.given import read_dialogues
+from frontdesk.runner.given import read_dialogues
 from runstore.problems import Problem
 from runstore.records import Dialogue, Utterance
 from simulator.cutter import capacity, cut, window

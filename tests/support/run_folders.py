@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from arena.votes import verdict
-from frontdesk import config as configuration
-from frontdesk.rating import rate_run
-from frontdesk.runfolder import RunFolder
+from frontdesk.runner import config as configuration
+from frontdesk.runner.rating import rate_run
+from frontdesk.runner.runfolder import RunFolder
 from gateway.secrets import Redactor
 from runstore.ids import draw
 from runstore.publish import write_jsonl

@@ -13,7 +13,7 @@ import yaml
 
 from frontdesk.cli import main
 from frontdesk.export.write import How, export
-from frontdesk.runfolder import RunFolder
+from frontdesk.runner.runfolder import RunFolder
 from runstore.problems import Problem
 from runstore.publish import read_records, write_jsonl
 from runstore.records import Dialogue, Utterance

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from frontdesk.report.run_report import console_summary, write_report
-from frontdesk.runfolder import RunFolder
+from frontdesk.runner.runfolder import RunFolder
 from runstore.problems import InputProblem
 from runstore.records import Failure
 from tests.support.run_folders import RunBuilder

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from frontdesk import quality, score_plan
 from frontdesk.cli import stages
-from frontdesk.config import Config
-from frontdesk.pipeline import Pipeline
-from frontdesk.progress import Progress
-from frontdesk.runfolder import RunFolder
-from frontdesk.scoring import perform
+from frontdesk.runner import quality, score_plan
+from frontdesk.runner.config import Config
+from frontdesk.runner.pipeline import Pipeline
+from frontdesk.runner.progress import Progress
+from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.scoring import perform
 from gateway.adapters.catalog import build
 from gateway.engine import Gateway
 from runstore.journal import Journal

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from frontdesk.runfolder import RunFolder
+from frontdesk.runner.runfolder import RunFolder
 from runstore.publish import read_json, read_rows, write_json, write_jsonl
 from runstore.records import Verdict
 

@@ -8,9 +8,9 @@ import re
 
 import pytest
 
-from frontdesk import progress as module
 from frontdesk.cli import main
-from frontdesk.progress import Progress
+from frontdesk.runner import progress as module
+from frontdesk.runner.progress import Progress
 from tests.support.small_runs import start, write_config
 
 

@@ -13,11 +13,11 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from frontdesk import plan
-from frontdesk.config import Config
-from frontdesk.pipeline import Pipeline, Stopping
-from frontdesk.progress import Progress
-from frontdesk.runfolder import RunFolder
+from frontdesk.runner import plan
+from frontdesk.runner.config import Config
+from frontdesk.runner.pipeline import Pipeline, Stopping
+from frontdesk.runner.progress import Progress
+from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.base import Tokens
 from gateway.adapters.catalog import build
 from gateway.budget import Budget

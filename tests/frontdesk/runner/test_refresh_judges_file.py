@@ -2,9 +2,9 @@
 
 import json
 
-from frontdesk import config as configuration
 from frontdesk.cli import main
 from frontdesk.report.run_report import write_report
+from frontdesk.runner import config as configuration
 from runstore.publish import read_json
 from tests.support.refreshing import given, is_verified, refresh, three
 from tests.support.run_folders import RunBuilder

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from arena.scoring.sheets import Form, Sheets, score_all
-from frontdesk.pipeline import MOST_AT_ONCE, Pipeline, Stopping
-from frontdesk.score_files import Scored, publish
-from frontdesk.score_plan import Material, Plan
+from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
+from frontdesk.runner.score_files import Scored, publish
+from frontdesk.runner.score_plan import Material, Plan
 from gateway.adapters.base import Ask
 from gateway.batches.runner import BatchRunner
 from runstore.problems import Problem

@@ -8,8 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
-from frontdesk import config as configuration
-from frontdesk.config import Config
+from frontdesk.runner import config as configuration
+from frontdesk.runner.config import Config
 from gateway.secrets import Redactor
 from runstore.ids import digest
 from runstore.problems import InputProblem, Problem

@@ -21,7 +21,7 @@ from arena.scoring.tables import (
 )
 from frontdesk.report.score_report import Results, markdown, page
 from frontdesk.report.score_words import Say
-from frontdesk.score_plan import Material, Plan
+from frontdesk.runner.score_plan import Material, Plan
 from runstore.publish import write_csv, write_json, write_jsonl, write_text
 from runstore.records import Failure, Language, Sheet
 

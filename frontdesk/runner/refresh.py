@@ -14,11 +14,11 @@ from typing import Any
 
 from arena.earlier import Earlier, round_item, round_key
 from arena.judge import Judging, is_decided
-from frontdesk import config as configuration
-from frontdesk import leaderboard_history as history
-from frontdesk.config import Config
-from frontdesk.pipeline import Kept, Pipeline
-from frontdesk.runfolder import RunFolder
+from frontdesk.runner import config as configuration
+from frontdesk.runner import leaderboard_history as history
+from frontdesk.runner.config import Config
+from frontdesk.runner.pipeline import Kept, Pipeline
+from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.catalog import settings_of
 from runstore.ids import digest
 from runstore.problems import InputProblem, Problem
@@ -261,8 +261,8 @@ def conclude(
     folder: RunFolder, config: Config, began: dict[str, Any], judged: tuple[list[Judgment], list[Verdict]], at: str
 ) -> tuple[dict[str, Any], bool]:
     """New ratings, the history's line, and the report; returns the line and whether anything is new in it."""
-    from frontdesk.rating import rate_run
     from frontdesk.report.run_report import write_report
+    from frontdesk.runner.rating import rate_run
 
     judgments, verdicts = judged
     forget_styles(folder, config)

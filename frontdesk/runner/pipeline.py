@@ -14,10 +14,10 @@ from arena.earlier import Earlier
 from arena.judge import Judged, Judging, judge_match, judged_earlier
 from arena.matches import Match, matches
 from arena.sequential.goal import Goal
-from frontdesk import plan
-from frontdesk.config import Config, SimulateSection
-from frontdesk.progress import Progress
-from frontdesk.runfolder import RunFolder
+from frontdesk.runner import plan
+from frontdesk.runner.config import Config, SimulateSection
+from frontdesk.runner.progress import Progress
+from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.base import Adapter
 from gateway.crowd import Gathered, each
 from gateway.engine import Gateway
@@ -39,8 +39,8 @@ from simulator.collect import reply_to
 from simulator.conversation import Held, converse
 
 if TYPE_CHECKING:
-    from frontdesk.goals import Item as MatchItem
-    from frontdesk.goals import Table
+    from frontdesk.runner.goals import Item as MatchItem
+    from frontdesk.runner.goals import Table
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -160,7 +160,7 @@ class Pipeline:
             gathered, chosen = await self._each("judge", work, one, judges), None
             self.folder.file("goal.json").unlink(missing_ok=True)
         else:
-            from frontdesk.goals import Table  # scipy.stats: a second that runs without a goal can spare
+            from frontdesk.runner.goals import Table  # scipy.stats: a second that runs without a goal can spare
 
             table = Table(goal, self.config.run.seed, subsets, pairs, wanted, missing)
             gathered, chosen = await self._pursue(table, [old for old, _ in before], work, one, judges)
@@ -197,7 +197,7 @@ class Pipeline:
         judges: Sequence[str],
     ) -> tuple[Gathered[MatchItem, Judged], set[tuple[str, str]]]:
         """Judge what the goal asks for, and write goal.json; also the (match, criterion) that it asked for."""
-        from frontdesk.goals import pursue
+        from frontdesk.runner.goals import pursue
 
         new = {(match.id, criterion) for match, criterion in work}
         file = self.folder.file("goal.json")

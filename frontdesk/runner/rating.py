@@ -8,8 +8,8 @@ from arena.judges.families import family_of
 from arena.ratings.estimate import Settings
 from arena.ratings.leaderboard import Leaderboard, build
 from arena.ratings.verdicts import from_verdicts, subset_labels
-from frontdesk.config import Config
-from frontdesk.runfolder import RunFolder
+from frontdesk.runner.config import Config
+from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.catalog import settings_of as endpoint_settings
 from runstore.problems import Problem
 from runstore.publish import write_json

@@ -9,7 +9,7 @@ from typing import Any
 from frontdesk.export.source import Source
 from frontdesk.report.run_markdown import markdown
 from frontdesk.report.run_sections_quality import document
-from frontdesk.runfolder import RunFolder
+from frontdesk.runner.runfolder import RunFolder
 from gateway.prompts import load_table
 from runstore.problems import Problem
 from runstore.publish import read_json, write_json, write_text

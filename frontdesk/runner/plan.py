@@ -14,7 +14,7 @@ from typing import Any
 from arena import criteria
 from arena.judge import Bench, Judging
 from arena.matches import all_pairs, chosen_pairs
-from frontdesk.config import Config, SimulateSection
+from frontdesk.runner.config import Config, SimulateSection
 from gateway.adapters.base import EndpointSettings
 from gateway.adapters.catalog import settings_of
 from gateway.prompts import check_overrides

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from frontdesk.cli import main
-from frontdesk.toml_places import line_of
+from frontdesk.runner.toml_places import line_of
 from tests.support.small_runs import write_config
 
 

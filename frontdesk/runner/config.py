@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from arena.sequential import goal as goals
-from frontdesk.toml_places import explained, line_of, nearest
+from frontdesk.runner.toml_places import explained, line_of, nearest
 from runstore.numbers import NotNegative, Real, Whole, YesNo
 from runstore.problems import InputProblem, Problem
 from runstore.records import Act, Language
