@@ -19,9 +19,9 @@ from arena.matches import Match, Order, slots
 from arena.reading import CUT_OFF, LetterReading, read_choice, read_marker, read_object
 from arena.votes import judgment_from, majority, verdict
 from gateway import prompts
-from gateway.adapters.base import Ask, Message, Prompt, Schema
 from gateway.crowd import each
 from gateway.errors import CallFailed, as_failed
+from gateway.prompt import Ask, Message, Prompt, Schema
 from gateway.thinking import without_thinking
 from runstore.ids import digest, number
 from runstore.records import Judgment, Language, Outcome, Reply, Utterance, Verdict

@@ -24,8 +24,8 @@ import uvloop
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from gateway.adapters.base import Message, Prompt
 from gateway.engine import Gateway
+from gateway.prompt import Message, Prompt
 from runstore.journal import Journal
 from runstore.records import Utterance
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from gateway.adapters.base import Tokens
 from gateway.errors import BudgetReached
+from runstore.records import Usage
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class Spent:
     def tokens(self) -> int:
         return self.input + self.output + self.thinking
 
-    def add(self, tokens: Tokens, usd: float | None) -> None:
+    def add(self, tokens: Usage, usd: float | None) -> None:
         self.input += tokens.input or 0
         self.output += tokens.output or 0
         self.thinking += tokens.thinking or 0
@@ -79,9 +79,9 @@ class Budget:
             self._change.set_result(None)
             self._change = None
 
-    def spend(self, tokens: Tokens, usd: float | None) -> None:
+    def spend(self, tokens: Usage, usd: float | None) -> None:
         self.total.add(tokens, usd)
-        self._largest_tokens = max(self._largest_tokens, sum(count or 0 for count in tokens[:3]))
+        self._largest_tokens = max(self._largest_tokens, sum(count or 0 for count in tokens.counts()[:3]))
         self._largest_usd = max(self._largest_usd, usd or 0.0)
 
     def recall(self, calls: int) -> None:

@@ -10,13 +10,14 @@ from typing import cast
 
 import orjson
 
-from gateway.adapters.base import Adapter, Tokens
+from gateway.adapters.base import Adapter
 from gateway.budget import Spent
 from gateway.errors import TRANSIENT, Fault, Retry
 from gateway.limits import AdaptiveConcurrency, PerMinute, TokenGuess
 from gateway.prices import cost, price_of
 from gateway.retry import EndpointHealth
 from gateway.wire import Lane, choose_lane
+from runstore.records import Usage
 
 FIRST_OUTPUT = 256
 """Tokens of output that a first call is taken to give, where the settings say no less."""
@@ -117,7 +118,7 @@ class Endpoint:
         reserved = self._guess.total(counted)
         return max(wait, self._tokens.reserve(reserved)), reserved
 
-    def settle(self, counted: int, reserved: int, usage: Tokens) -> None:
+    def settle(self, counted: int, reserved: int, usage: Usage) -> None:
         """Correct what was reserved, and later guesses, by what the provider counted."""
         if self._tokens is None or self._guess is None or usage.input is None:
             return
@@ -125,7 +126,7 @@ class Endpoint:
         self._tokens.settle(reserved, usage.input + outputs)
         self._guess.learn(counted, usage.input, outputs)
 
-    def cost(self, usage: Tokens, *, batch: bool = False) -> float | None:
+    def cost(self, usage: Usage, *, batch: bool = False) -> float | None:
         """USD, or None where the price is not known. ``batch``: at the price of a batch interface."""
         return None if self._price is None else cost(self._price, usage, batch=batch)
 

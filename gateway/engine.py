@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, cast
 
-from gateway.adapters.base import Adapter, Answer, Prompt, Tokens
+from gateway.adapters.base import Adapter
 from gateway.budget import Budget
 from gateway.clocks import Clocks
 from gateway.endpoint import Endpoint
@@ -31,6 +31,7 @@ from gateway.errors import (
 )
 from gateway.events import EventLog
 from gateway.http1 import Pool
+from gateway.prompt import Answer, Prompt
 from gateway.retry import GiveUp, wait_before
 from gateway.rows import Call, answer_of, failed_line, failure_of, fault_row, ok_line, sent_line
 from gateway.secrets import Redactor
@@ -39,6 +40,7 @@ from gateway.telemetry import Telemetry
 from gateway.wire import Attempt, Deadlines
 from runstore.ids import draw
 from runstore.journal import Journal, State
+from runstore.records import Usage
 
 
 class Gateway:
@@ -304,7 +306,7 @@ class Gateway:
             self.telemetry.answered(target.name, target.adapter.settings, call, answer)
         return answer
 
-    def _spend(self, target: Endpoint, usage: Tokens, usd: float | None) -> None:
+    def _spend(self, target: Endpoint, usage: Usage, usd: float | None) -> None:
         target.spent.add(usage, usd)
         self.budget.spend(usage, usd)
 
@@ -319,8 +321,8 @@ class Gateway:
         fault.message = self.redactor.text(fault.message)
         usd = None
         if fault.usage is not None:
-            usd = target.cost(Tokens(*fault.usage))
-            self._spend(target, Tokens(*fault.usage), usd)
+            usd = target.cost(fault.usage)
+            self._spend(target, fault.usage, usd)
         fault.retry = target.blame(attempt.lane, fault, self.clocks.ticks())
         call.faults.append(fault_row(fault, latency, usd, attempt.bodies))
         self._log("attempt_failed", target, call, fault.kind, fault.message)

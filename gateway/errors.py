@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from runstore.records import Failure
+from runstore.records import Failure, Usage
 
 FaultKind = Literal[
     "auth",
@@ -56,8 +56,7 @@ TRANSIENT = Retry("transient")
 class Fault(Exception):
     """One attempt went wrong.
 
-    ``text`` is what came of the reply before it was cut or blocked, ``usage`` what was paid for it
-    (input, output, thinking, cached).
+    ``text`` is what came of the reply before it was cut or blocked, ``usage`` what was paid for it.
     """
 
     def __init__(
@@ -68,7 +67,7 @@ class Fault(Exception):
         *,
         status: int | None = None,
         text: str = "",
-        usage: tuple[int | None, int | None, int | None, int | None] | None = None,
+        usage: Usage | None = None,
         request_id: str | None = None,
     ) -> None:
         super().__init__(message)

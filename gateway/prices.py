@@ -13,7 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gateway.adapters.base import EndpointSettings, Tokens
+from gateway.adapters.base import EndpointSettings
+from runstore.records import Usage
 from runstore.yaml_file import read_yaml
 
 TABLE = Path(__file__).with_name("prices.yaml")
@@ -71,7 +72,7 @@ def listed(model: str) -> Price | None:
     return None
 
 
-def cost(price: Price | Mapping[Any, float] | None, tokens: Tokens, *, batch: bool = False) -> float | None:
+def cost(price: Price | Mapping[Any, float] | None, tokens: Usage, *, batch: bool = False) -> float | None:
     """USD of one call, or None where a price or a count that it needs is unknown.
 
     ``tokens.input`` includes ``tokens.cached``; thinking is billed as output. ``batch``: through a provider's

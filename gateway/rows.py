@@ -13,9 +13,10 @@ from typing import Any
 
 import orjson
 
-from gateway.adapters.base import Answer, Tokens
 from gateway.errors import CallFailed, Fault
+from gateway.prompt import Answer
 from runstore.publish import clean_unicode
+from runstore.records import Usage
 
 LONGEST_KEPT = 4096
 """Bytes kept of a body that came with a fault."""
@@ -50,7 +51,7 @@ def ok_line(endpoint: bytes, call: Call, answer: Answer, bodies: Sequence[bytes]
     kept = {
         "text": answer.text,
         "finish": answer.finish,
-        "usage": tuple(answer.usage),
+        "usage": answer.usage.counts(),
         "model": answer.model,
         "request_id": answer.request_id,
         "warnings": answer.warnings,
@@ -85,7 +86,7 @@ def fault_row(fault: Fault, latency_s: float, usd: float | None, bodies: Sequenc
         "status": fault.status,
         "latency_s": latency_s,
         "request_id": fault.request_id,
-        "usage": tuple(fault.usage) if fault.usage is not None else None,
+        "usage": fault.usage.counts() if fault.usage is not None else None,
         "cost_usd": usd,
         "bodies": [body[:LONGEST_KEPT].decode("utf-8", "replace") for body in bodies],
     }
@@ -97,7 +98,7 @@ def answer_of(row: Mapping[str, Any]) -> Answer:
     return Answer(
         kept["text"],
         kept["finish"],
-        Tokens(*kept["usage"]),
+        Usage.of(kept["usage"]),
         kept["model"],
         kept["request_id"],
         tuple(kept["warnings"]),

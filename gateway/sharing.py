@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from gateway.adapters.base import Answer
+from gateway.prompt import Answer
 
 
 class Flying:

@@ -11,8 +11,9 @@ import time
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from gateway.adapters.base import Answer, EndpointSettings
+from gateway.adapters.base import EndpointSettings
 from gateway.errors import CallFailed
+from gateway.prompt import Answer
 from gateway.rows import Call
 from runstore.problems import Problem
 

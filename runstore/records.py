@@ -6,6 +6,7 @@ Judgment -> Verdict. *Unreadable*, *invalid*, *failed* and *missing* are states 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -111,6 +112,15 @@ class Usage(Record):
     output: int | None = None
     thinking: int | None = None
     cached: int | None = None
+
+    @classmethod
+    def of(cls, counts: Iterable[int | None]) -> Usage:
+        """The counts in the order of the fields, as the journal has them."""
+        return cls(**dict(zip(cls.model_fields, counts, strict=True)))
+
+    def counts(self) -> tuple[int | None, int | None, int | None, int | None]:
+        """What :meth:`of` takes."""
+        return self.input, self.output, self.thinking, self.cached
 
 
 class Reply(Record):

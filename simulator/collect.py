@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gateway.adapters.base import Ask, EndpointSettings
+from gateway.adapters.base import EndpointSettings
 from gateway.errors import CallFailed
+from gateway.prompt import Ask
 from runstore.ids import number
-from runstore.records import Reply, Subset, Usage
+from runstore.records import Reply, Subset
 from simulator.roles import Roles
 from simulator.speech import read_speech
 
@@ -30,7 +31,7 @@ async def reply_to(
         endpoint=endpoint,
         text=speech.text,
         finish=answer.finish,
-        usage=Usage(**answer.usage._asdict()),
+        usage=answer.usage,
         latency_s=None if answer.latency_s is None else float(round(answer.latency_s)),
         cost_usd=answer.cost_usd,
         warnings=(*answer.warnings, *speech.notes),

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from gateway.adapters.base import Answer, Ask, Prompt
 from gateway.errors import CallFailed
+from gateway.prompt import Answer, Ask, Prompt
 from runstore.ids import content_id, number, pick_weighted
 from runstore.records import ACTS, Act, Dialogue, End, Failure, Persona, SeedQuestion, Utterance
 from simulator.roles import Roles

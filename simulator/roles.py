@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway import prompts
-from gateway.adapters.base import Message, Prompt
+from gateway.prompt import Message, Prompt
 from runstore.records import Act, Language, Persona, Utterance
 
 PACKAGE = "simulator"

@@ -8,8 +8,8 @@ from pathlib import Path
 from arena.judge import fence
 from arena.reading import read_integer, read_object
 from gateway import prompts
-from gateway.adapters.base import Ask, Message, Prompt, Schema
 from gateway.errors import CallFailed
+from gateway.prompt import Ask, Message, Prompt, Schema
 from runstore.records import Language
 
 SCHEMA = Schema(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.rubrics.rubric import SCORE, Area, Element, Item, Rubric
-from gateway.adapters.base import Schema
+from gateway.prompt import Schema
 from gateway.prompts import fill
 from runstore.records import Language
 

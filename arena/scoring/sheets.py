@@ -16,9 +16,9 @@ from arena.rubrics.rubric import Rubric
 from arena.scoring.filled import FLAGS, Filled, Slot, read_filled
 from arena.scoring.subjects import Subject
 from gateway import prompts
-from gateway.adapters.base import Ask, Message, Prompt, Schema
 from gateway.crowd import each
 from gateway.errors import CallFailed, Stopped, as_failed
+from gateway.prompt import Ask, Message, Prompt, Schema
 from runstore.ids import number
 from runstore.problems import Problem
 from runstore.records import Failure, Language, Sheet, Utterance

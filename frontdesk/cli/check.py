@@ -32,8 +32,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _ask_each(gateway: Gateway, config: Config) -> int:
-    from gateway.adapters.base import Message, Prompt
     from gateway.errors import CallFailed
+    from gateway.prompt import Message, Prompt
     from runstore.records import Utterance
 
     question = "Why does binary search need a sorted list? Answer in one sentence."

@@ -129,14 +129,16 @@ def line_of(config: Config, stage: str, endpoint: str, calls: int) -> Line:
 
 
 def _line(config: Config, stage: str, endpoint: str, calls: int, input_tokens: float, output_words: int) -> Line:
-    from gateway.adapters.base import Tokens
     from gateway.adapters.catalog import settings_of
     from gateway.prices import cost, price_of
+    from runstore.records import Usage
 
     price = price_of(settings_of(endpoint, config.endpoints[endpoint]))
-    tokens = Tokens(round(calls * input_tokens), round(calls * output_words * TOKENS_PER_WORD), 0, 0)
+    read, written = round(calls * input_tokens), round(calls * output_words * TOKENS_PER_WORD)
+    read, written = round(calls * input_tokens), round(calls * output_words * TOKENS_PER_WORD)
+    tokens = Usage(input=read, output=written, thinking=0, cached=0)
     usd = None if price is None else cost(price, tokens)
-    return Line(stage, endpoint, calls, tokens.input or 0, tokens.output or 0, usd)
+    return Line(stage, endpoint, calls, read, written, usd)
 
 
 def _usd(value: float | None) -> str:

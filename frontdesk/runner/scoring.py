@@ -6,8 +6,8 @@ from arena.scoring.sheets import Form, Sheets, score_all
 from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
 from frontdesk.runner.score_files import Scored, publish
 from frontdesk.runner.score_plan import Material, Plan
-from gateway.adapters.base import Ask
 from gateway.batches.runner import BatchRunner
+from gateway.prompt import Ask
 from runstore.problems import Problem
 
 

@@ -18,7 +18,6 @@ from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline, Stopping
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
-from gateway.adapters.base import Tokens
 from gateway.adapters.catalog import build
 from gateway.budget import Budget
 from gateway.engine import Gateway
@@ -27,6 +26,7 @@ from gateway.events import EventLog
 from gateway.telemetry import from_environment
 from runstore.journal import Journal, RunLock
 from runstore.problems import Problem
+from runstore.records import Usage
 
 DRAIN_S = 30.0
 RESUME = "to go on: run the same command again (finished calls are not made again)"
@@ -111,9 +111,9 @@ def count_earlier(journal: Journal, budget: Budget) -> None:
         budget.recall(len(row["faults"]) + (row["state"] == "ok"))
         for fault in row["faults"]:
             if fault["usage"] is not None:
-                budget.spend(Tokens(*fault["usage"]), fault["cost_usd"])
+                budget.spend(Usage.of(fault["usage"]), fault["cost_usd"])
         if row["state"] == "ok":
-            budget.spend(Tokens(*row["answer"]["usage"]), row["cost_usd"])
+            budget.spend(Usage.of(row["answer"]["usage"]), row["cost_usd"])
 
 
 def run_interruptibly(work: Callable[[], Awaitable[int]], gateway_of: Callable[[], Gateway | None]) -> int:

@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 from pydantic import Field, model_validator
 
 from gateway.adapters import classify, reading
-from gateway.adapters.base import Answer, EndpointSettings, Prompt, Tokens, Wire
+from gateway.adapters.base import EndpointSettings, Wire
 from gateway.adapters.vendor import Vendor, VendorSettings, given, messages_json
 from gateway.adapters.waits import Clock
 from gateway.errors import NO, Fault
+from gateway.prompt import Answer, Prompt
 from runstore.numbers import Whole, YesNo
+from runstore.records import Usage
 
 _PUBLIC = "https://api.anthropic.com"
 _VERSION = "2023-06-01"
@@ -107,11 +109,11 @@ def _explained(fault: Fault) -> Fault:
     return Fault(fault.kind, f"{fault.message} ({hint})", fault.retry, status=fault.status)
 
 
-def _usage(body: dict[str, Any]) -> Tokens:
+def _usage(body: dict[str, Any]) -> Usage:
     """``input_tokens`` leaves out what the cache read and wrote; here input is all of it."""
     usage = reading.as_dict(body.get("usage"))
     read = reading.count(usage.get("cache_read_input_tokens"))
     fresh = reading.count(usage.get("input_tokens"))
     written = reading.count(usage.get("cache_creation_input_tokens"))
     whole = None if fresh is None else fresh + (read or 0) + (written or 0)
-    return Tokens(whole, reading.count(usage.get("output_tokens")), None, read)
+    return Usage(input=whole, output=reading.count(usage.get("output_tokens")), cached=read)

@@ -10,11 +10,13 @@ from typing import Any, ClassVar, Literal
 from urllib.parse import quote
 
 from gateway.adapters import classify, reading
-from gateway.adapters.base import Answer, EndpointSettings, Message, Prompt, Tokens, Wire, WireReply
+from gateway.adapters.base import EndpointSettings, Wire, WireReply
 from gateway.adapters.vendor import Vendor, VendorSettings, given
 from gateway.adapters.waits import Clock
 from gateway.errors import NO, TRANSIENT, Fault
+from gateway.prompt import Answer, Message, Prompt
 from runstore.numbers import Whole
+from runstore.records import Usage
 
 _PUBLIC = "https://generativelanguage.googleapis.com"
 _BLOCKED = frozenset(
@@ -138,7 +140,7 @@ def _content(message: Message) -> dict[str, Any]:
     return {"parts": [{"text": message.content}], "role": role}
 
 
-def _usage(body: dict[str, Any]) -> Tokens:
+def _usage(body: dict[str, Any]) -> Usage:
     """Counts of nothing are left out by the provider; what the total leaves for the text then is its count."""
     usage = reading.as_dict(body.get("usageMetadata"))
     read = reading.count(usage.get("promptTokenCount"))
@@ -147,7 +149,8 @@ def _usage(body: dict[str, Any]) -> Tokens:
     if written is None and read is not None:
         total = reading.count(usage.get("totalTokenCount"))
         written = None if total is None else max(0, total - read - (thinking or 0))
-    return Tokens(read, written, thinking, reading.count(usage.get("cachedContentTokenCount")))
+    cached = reading.count(usage.get("cachedContentTokenCount"))
+    return Usage(input=read, output=written, thinking=thinking, cached=cached)
 
 
 def _upper(value: str | None) -> str | None:

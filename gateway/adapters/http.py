@@ -14,69 +14,18 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-
-from gateway.adapters import classify, literal_keys, reading, templates
-from gateway.adapters.base import Answer, EndpointSettings, Prompt, Tokens, Wire, WireReply
+from gateway.adapters import classify, reading, templates
+from gateway.adapters.base import EndpointSettings, Wire, WireReply
+from gateway.adapters.http_settings import HttpSettings, Step
 from gateway.adapters.pieces import KNOWN_NAMES, pieces
 from gateway.adapters.waits import Clock
 from gateway.errors import TRANSIENT, Fault
+from gateway.prompt import Answer, Prompt
 from runstore.problems import Problem
+from runstore.records import Usage
 
 _ORIGIN = re.compile(r"^https?://[^/?{]*(?=[/?]|$)")
 """Scheme and host stay out of what is composed: the journal's key has the address, or what stands for it."""
-
-UsageName = Literal["input", "output", "thinking", "cached"]
-
-
-class Step(BaseModel):
-    """One request of a sequence. ``save`` names parts of its answer for later steps; ``unless_empty`` names a
-    placeholder without which the step is left out."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    path: str
-    body: Any = Field(default_factory=dict[str, Any])
-    save: dict[str, str] = Field(default_factory=dict[str, str])
-    unless_empty: str | None = None
-
-
-class HttpSettings(EndpointSettings):
-    """Either ``url`` and ``body``, or ``base_url`` and ``steps``; ``reply`` is where the text is."""
-
-    url: str | None = None
-    headers: dict[str, str] = Field(default_factory=dict[str, str])
-    body: Any = None
-    steps: list[Step] = Field(default_factory=list[Step])
-    reply: str = "reply"
-    session: Literal["none", "replay"] = "none"
-    error: str = "error"
-    error_pattern: str | None = None
-    usage: dict[UsageName, str] = Field(default_factory=dict[UsageName, str])
-    roles: dict[Literal["student", "teacher", "system"], str] = Field(
-        default_factory=dict[Literal["student", "teacher", "system"], str]
-    )
-    message_keys: dict[Literal["role", "content"], str] = Field(
-        default_factory=dict[Literal["role", "content"], str]
-    )
-
-    @model_validator(mode="after")
-    def _makes_sense(self) -> HttpSettings:
-        if (self.url is None) == (not self.steps):
-            raise ValueError("url: give either url (with body) or steps (with base_url)")
-        if self.steps and self.base_url is None:
-            raise ValueError("base_url: missing; the paths of steps are added to it")
-        if self.steps and self.body is not None:
-            raise ValueError("body: each of the steps has its own")
-        instead = "holds a key; write ${VARIABLE} and put the key into that environment variable"
-        if name := literal_keys.in_headers(self.headers):
-            raise ValueError(f"headers.{name}: {instead}")
-        if name := literal_keys.in_addresses([self.url or "", *(step.path for step in self.steps)]):
-            raise ValueError(f"{'url' if self.url else 'steps'}: {name} {instead}")
-        for name in ("temperature", "top_p", "seed", "max_output_tokens"):
-            if getattr(self, name) is not None:
-                raise ValueError(f"{name}: this kind sends only its templates; write it into body")
-        return self
 
 
 class HttpAdapter:
@@ -249,7 +198,7 @@ class HttpAdapter:
                 "server", f"the service failed: {said}", TRANSIENT, status=reply.status, text=text[: found.start()]
             )
         counts = {name: reading.count(templates.walk(data, path)) for name, path in self._usage.items()}
-        return reading.settle(text, Tokens(**counts), request_id=reply.headers.get("x-request-id"))
+        return reading.settle(text, Usage(**counts), request_id=reply.headers.get("x-request-id"))
 
     def _absent(self, path: str, data: Any, reply: WireReply) -> Fault:
         error = templates.walk(data, self._error)

@@ -18,14 +18,16 @@ from typing import Any, ClassVar
 from pydantic import Field, model_validator
 
 from gateway.adapters import classify, reading
-from gateway.adapters.base import Answer, EndpointSettings, Message, Prompt, Tokens, Wire, WireReply
+from gateway.adapters.base import EndpointSettings, Wire, WireReply
 from gateway.errors import NO, TRANSIENT, Fault
 from gateway.local_model import forms
 from gateway.local_model.fetch import SMOLLM2
 from gateway.local_model.server import EmbeddedServer, find_model, shared_server
+from gateway.prompt import Answer, Message, Prompt
 from runstore.ids import digest
 from runstore.numbers import Real, Whole, YesNo
 from runstore.problems import Problem
+from runstore.records import Usage
 
 ONLY_ENGLISH = "the embedded model knows only English"
 STYLES = ("socratic", "plain")
@@ -152,12 +154,11 @@ class LocalAdapter:
         )
 
 
-def _usage(body: dict[str, Any]) -> Tokens:
+def _usage(body: dict[str, Any]) -> Usage:
     usage = reading.as_dict(body.get("usage"))
     details = reading.as_dict(usage.get("prompt_tokens_details"))
-    return Tokens(
-        reading.count(usage.get("prompt_tokens")),
-        reading.count(usage.get("completion_tokens")),
-        None,
-        reading.count(details.get("cached_tokens")),
+    return Usage(
+        input=reading.count(usage.get("prompt_tokens")),
+        output=reading.count(usage.get("completion_tokens")),
+        cached=reading.count(details.get("cached_tokens")),
     )

@@ -10,11 +10,13 @@ from urllib.parse import urlsplit
 from pydantic import Field, model_validator
 
 from gateway.adapters import classify, literal_keys, reading
-from gateway.adapters.base import Answer, EndpointSettings, Prompt, Schema, Tokens, Wire, WireReply
+from gateway.adapters.base import EndpointSettings, Wire, WireReply
 from gateway.adapters.vendor import Vendor, VendorSettings, given, messages_json
 from gateway.adapters.waits import Clock
 from gateway.errors import NO, TRANSIENT, Fault
+from gateway.prompt import Answer, Prompt, Schema
 from runstore.numbers import YesNo
+from runstore.records import Usage
 
 _PATH = "/chat/completions"
 _PUBLIC = "https://api.openai.com/v1"
@@ -123,18 +125,18 @@ class OpenAIAdapter(Vendor):
         )
 
 
-def _usage(body: Mapping[str, Any]) -> Tokens:
+def _usage(body: Mapping[str, Any]) -> Usage:
     """``completion_tokens`` holds the reasoning; here thinking is counted apart from output."""
     usage = reading.as_dict(body.get("usage"))
     output = reading.count(usage.get("completion_tokens"))
     details = usage.get("completion_tokens_details")
     thinking = reading.count(reading.as_dict(details).get("reasoning_tokens")) if details else None
     cached = usage.get("prompt_tokens_details")
-    return Tokens(
-        reading.count(usage.get("prompt_tokens")),
-        output if output is None or thinking is None else max(0, output - thinking),
-        thinking,
-        reading.count(reading.as_dict(cached).get("cached_tokens")) if cached else None,
+    return Usage(
+        input=reading.count(usage.get("prompt_tokens")),
+        output=output if output is None or thinking is None else max(0, output - thinking),
+        thinking=thinking,
+        cached=reading.count(reading.as_dict(cached).get("cached_tokens")) if cached else None,
     )
 
 

@@ -7,12 +7,10 @@ messages.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from gateway.adapters.base import Prompt
-
-if TYPE_CHECKING:
-    from gateway.adapters.http import HttpSettings
+from gateway.adapters.http_settings import HttpSettings
+from gateway.prompt import Prompt
 
 FIELD_NAMES = frozenset({"persona", "topic", "style", "dialogue_id", "subset_id", "response_a", "response_b"})
 _Said = tuple[Literal["student", "teacher", "system"], str]

@@ -12,10 +12,12 @@ from typing import Any, cast
 
 import orjson
 
-from gateway.adapters.base import Answer, Tokens, WireReply
+from gateway.adapters.base import WireReply
 from gateway.errors import NO, TRANSIENT, Fault
+from gateway.prompt import Answer
 from gateway.thinking import looks_like_thinking
 from runstore import publish
+from runstore.records import Usage
 
 LEAKED_REASONING = "possible leaked reasoning"
 LONGEST_MESSAGE = 400
@@ -127,7 +129,7 @@ def leaks(text: str) -> tuple[str, ...]:
 
 def settle(
     text: str,
-    usage: Tokens,
+    usage: Usage,
     *,
     model: str | None = None,
     request_id: str | None = None,

@@ -16,11 +16,13 @@ from typing import Any, ClassVar, Literal, cast, get_args
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gateway.adapters import reading
-from gateway.adapters.base import Answer, EndpointSettings, Prompt, Tokens, Wire
+from gateway.adapters.base import EndpointSettings, Wire
 from gateway.errors import NO, Fault, FaultKind, Retry
+from gateway.prompt import Answer, Prompt
 from runstore import publish
 from runstore.ids import digest
 from runstore.problems import Problem
+from runstore.records import Usage
 
 Order = Literal["sequence", "hash"]
 Reader = Callable[[dict[str, Any]], "str | Answer | Fault"]
@@ -171,7 +173,7 @@ class ScriptedAdapter:
         return self._others[(self._next - 1) % len(self._others)]
 
     def _read(self, entry: ScriptedReply, attempt: int) -> Answer:
-        text, usage = entry.reply or "", Tokens(**entry.usage)
+        text, usage = entry.reply or "", Usage(**entry.usage)
         error = entry.error
         if error is not None and (error.times is None or attempt <= error.times or entry.reply is None):
             kind = cast("FaultKind", error.kind)

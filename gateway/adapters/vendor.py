@@ -9,8 +9,9 @@ import orjson
 from pydantic import model_validator
 
 from gateway.adapters import reading
-from gateway.adapters.base import EndpointSettings, Message
+from gateway.adapters.base import EndpointSettings
 from gateway.adapters.waits import Clock
+from gateway.prompt import Message
 
 
 class VendorSettings(EndpointSettings):

@@ -16,12 +16,14 @@ from typing import Any
 
 import orjson
 
-from gateway.adapters.base import Answer, Tokens, WireReply
+from gateway.adapters.base import WireReply
 from gateway.endpoint import Endpoint
 from gateway.engine import Gateway
 from gateway.errors import CallFailed, Fault, JournalLost
+from gateway.prompt import Answer
 from gateway.rows import Call, failed_line, failure_of, fault_row, ok_line
 from runstore.journal import Journal, State
+from runstore.records import Usage
 
 LINES_AT_ONCE = 256
 """Result lines after which the event loop gets its turn, and they are written."""
@@ -141,10 +143,10 @@ class Ledger:
 
         ``again``: another job of this run will ask. ``unread``: the job may have an answer that could not be read.
         """
-        redactor, usage = self._gateway.redactor, None if fault.usage is None else Tokens(*fault.usage)
+        redactor, usage = self._gateway.redactor, fault.usage
         message, text = redactor.text(fault.message), redactor.text(fault.text)
         usd = None if usage is None else target.cost(usage, batch=True)
-        self._count(target, usage or Tokens(), usd, failed=not again)
+        self._count(target, usage or Usage(), usd, failed=not again)
         bodies = [] if reply is None else [reply.body]
         call.faults = [fault_row(fault, 0.0, usd, bodies)]
         call.is_announced = job.id is not None
@@ -154,7 +156,7 @@ class Ledger:
         state: State = "truncated" if fault.kind == "truncated" else "failed"
         await self._put(call.key, state, line + b',"batch":%b' % orjson.dumps(about))
 
-    def _count(self, target: Endpoint, usage: Tokens, usd: float | None, *, failed: bool = False) -> None:
+    def _count(self, target: Endpoint, usage: Usage, usd: float | None, *, failed: bool = False) -> None:
         total = self._gateway.budget.total
         for spent in (target.spent, total):
             spent.calls += 1

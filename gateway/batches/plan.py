@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gateway.adapters.base import Tokens
 from gateway.batches.base import LARGEST_JOB
 from gateway.budget import Budget
 from gateway.endpoint import FIRST_OUTPUT, Endpoint
 from gateway.errors import BudgetReached
 from gateway.rows import Call
 from gateway.tokens import estimator
+from runstore.records import Usage
 
 
 def jobs_of(calls: Sequence[Call], most: int, largest: int = LARGEST_JOB) -> Iterator[list[Call]]:
@@ -51,7 +51,7 @@ def _within(budget: Budget, target: Endpoint, calls: Sequence[Call]) -> list[Cal
     tokens, usd = float(budget.total.tokens), budget.total.usd
     chosen: list[Call] = []
     for call in calls:
-        guess = Tokens(count(call.sent.decode("utf-8", "replace")), output, 0, 0)
+        guess = Usage(input=count(call.sent.decode("utf-8", "replace")), output=output, thinking=0, cached=0)
         tokens += (guess.input or 0) + output
         usd += target.cost(guess, batch=True) or 0.0
         over_tokens = budget.tokens is not None and tokens > budget.tokens

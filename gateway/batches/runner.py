@@ -11,7 +11,6 @@ import uuid
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
-from gateway.adapters.base import Answer, Ask, Prompt
 from gateway.batches.catalog import service_of
 from gateway.batches.desk import Desk
 from gateway.batches.jobs import Lane, Piece, carry_through
@@ -21,6 +20,7 @@ from gateway.crowd import each
 from gateway.engine import Gateway
 from gateway.errors import Stopped
 from gateway.http1 import Pool
+from gateway.prompt import Answer, Ask, Prompt
 from gateway.rows import Call, answer_of
 from runstore.problems import Problem
 

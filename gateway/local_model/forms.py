@@ -16,7 +16,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, cast
 
-from gateway.adapters.base import Prompt, Schema
+from gateway.prompt import Prompt, Schema
 from runstore.records import Utterance
 
 Form = Literal["student", "socratic", "plain", "judge", "json", "text"]

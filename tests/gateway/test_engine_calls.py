@@ -5,7 +5,6 @@ import asyncio
 import orjson
 import pytest
 
-from gateway.adapters.base import Answer, Schema, Tokens
 from gateway.adapters.catalog import build
 from gateway.adapters.scripted import ScriptedAdapter, ScriptedSettings
 from gateway.engine import Gateway
@@ -19,9 +18,11 @@ from gateway.errors import (
     JournalLost,
     Stopped,
 )
+from gateway.prompt import Answer, Schema
 from gateway.retry import EndpointHealth
 from runstore import journal as journals
 from runstore.journal import Journal, read_rows, segments
+from runstore.records import Usage
 from tests.support.asking import chat
 from tests.support.virtual_time import VirtualTime
 
@@ -419,7 +420,7 @@ async def test_bodies_that_are_no_json_do_not_spoil_the_journal(tmp_path):
     class Raw(Slow):
         async def send(self, sent, wire):
             wire.bodies.extend(bodies)
-            return Answer("fine", usage=Tokens(1, 2))
+            return Answer("fine", usage=Usage(input=1, output=2))
 
         def compose(self, prompt):
             return b"not json \xff"

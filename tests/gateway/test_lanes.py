@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from gateway.adapters.base import Answer
 from gateway.engine import Gateway
 from gateway.errors import CallFailed
+from gateway.prompt import Answer
 from gateway.wire import EJECT_AFTER, EJECT_S, Lane, choose_lane
 from tests.support.asking import chat
 from tests.support.fake_provider import FakeProvider

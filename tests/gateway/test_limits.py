@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.adapters.base import Answer, Tokens
 from gateway.adapters.scripted import ScriptedAdapter, ScriptedSettings
 from gateway.budget import Budget
 from gateway.engine import Gateway
 from gateway.errors import BudgetReached
 from gateway.limits import COOLDOWN_S, AdaptiveConcurrency, PerMinute, TokenGuess
+from gateway.prompt import Answer
 from gateway.tokens import Correction
+from runstore.records import Usage
 from tests.support.asking import chat
 from tests.support.virtual_time import VirtualTime
 
@@ -149,7 +150,7 @@ async def test_an_endpoint_keeps_its_rate_whoever_asks(limit, calls):
 
     def reply(request):
         at.append(time.now)
-        return Answer("fine", usage=Tokens(100, 100))
+        return Answer("fine", usage=Usage(input=100, output=100))
 
     rate = 60.0 if limit == "requests_per_minute" else 6000.0
     settings = ScriptedSettings.model_validate({"kind": "scripted", limit: rate, "concurrency": 1})

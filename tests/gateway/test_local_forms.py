@@ -10,11 +10,12 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.adapters.base import Message, Prompt, Schema, WireReply
+from gateway.adapters.base import WireReply
 from gateway.adapters.catalog import build
 from gateway.adapters.local import ONLY_ENGLISH, LocalAdapter, LocalSettings
 from gateway.errors import Fault
 from gateway.local_model.server import EmbeddedServer, shared_server, stop_servers
+from gateway.prompt import Message, Prompt, Schema
 from runstore.problems import Problem
 from runstore.records import Utterance
 
@@ -128,7 +129,7 @@ async def test_a_verdict_comes_back_in_the_form_that_every_judge_uses() -> None:
     adapter, wire = _adapter(), Recorded(" A is wrong, B leads the student on.\nBetter: B")
     answer = await adapter.send(adapter.compose(JUDGE), wire)
     assert answer.text == "A is wrong, B leads the student on.\n### (b)"
-    assert answer.usage == (90, 12, None, 64)
+    assert answer.usage.counts() == (90, 12, None, 64)
     ((path, body, headers),) = wire.sent
     assert path == "http://127.0.0.1:9/v1/completions"
     assert body == _request(JUDGE)

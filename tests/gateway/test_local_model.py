@@ -12,11 +12,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from gateway.adapters.base import Message, Prompt, Schema
 from gateway.engine import Gateway
 from gateway.errors import CallFailed
 from gateway.local_model.fetch import ensure_model
 from gateway.local_model.server import shared_server, stop_servers
+from gateway.prompt import Message, Prompt, Schema
 from runstore.problems import Problem
 from runstore.records import Utterance
 

@@ -4,42 +4,43 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.adapters.base import EndpointSettings, Tokens
+from gateway.adapters.base import EndpointSettings
 from gateway.prices import FREE, Price, cost, listed, price_of, table
+from runstore.records import Usage
 
 FLASH = Price(input=0.30, output=2.50, cached_input=0.075)
 
 
 def test_a_call_costs_its_fresh_and_cached_input_its_output_and_its_thinking() -> None:
-    tokens = Tokens(input=1_000_000, output=100_000, thinking=300_000, cached=400_000)
+    tokens = Usage(input=1_000_000, output=100_000, thinking=300_000, cached=400_000)
     assert cost(FLASH, tokens) == pytest.approx(0.6 * 0.30 + 0.4 * 0.075 + 0.4 * 2.50)
 
 
 def test_a_batch_costs_half() -> None:
-    tokens = Tokens(input=2_000_000, output=1_000_000)
+    tokens = Usage(input=2_000_000, output=1_000_000)
     assert cost(FLASH, tokens, batch=True) == pytest.approx((0.60 + 2.50) / 2)
 
 
 def test_cached_input_without_a_price_of_its_own_costs_as_much_as_input() -> None:
-    assert cost(Price(2.0, 8.0), Tokens(1_000_000, 0, None, 900_000)) == pytest.approx(2.0)
+    assert cost(Price(2.0, 8.0), Usage(input=1_000_000, output=0, cached=900_000)) == pytest.approx(2.0)
 
 
 def test_more_cached_than_input_is_never_a_refund() -> None:
-    assert cost(FLASH, Tokens(100, 0, None, 5_000)) == pytest.approx(100 * 0.075 / 1e6)
+    assert cost(FLASH, Usage(input=100, output=0, cached=5_000)) == pytest.approx(100 * 0.075 / 1e6)
 
 
 @pytest.mark.parametrize(
     ("price", "tokens"),
     [
-        (None, Tokens(10, 10)),
-        (FLASH, Tokens()),
-        (FLASH, Tokens(input=10)),
-        (FLASH, Tokens(output=10)),
-        (Price(0.3, None), Tokens(10, 10)),
-        ({"input": 0.3}, Tokens(10, 10)),
+        (None, Usage(input=10, output=10)),
+        (FLASH, Usage()),
+        (FLASH, Usage(input=10)),
+        (FLASH, Usage(output=10)),
+        (Price(0.3, None), Usage(input=10, output=10)),
+        ({"input": 0.3}, Usage(input=10, output=10)),
     ],
 )
-def test_an_unknown_price_or_count_makes_an_unknown_cost(price: Price | None, tokens: Tokens) -> None:
+def test_an_unknown_price_or_count_makes_an_unknown_cost(price: Price | None, tokens: Usage) -> None:
     assert cost(price, tokens) is None
 
 
@@ -47,14 +48,14 @@ def test_what_runs_on_this_machine_is_known_to_be_free_even_without_counts() -> 
     for kind in ("local", "scripted"):
         price = price_of(EndpointSettings(kind=kind))
         assert price == FREE
-        assert cost(price, Tokens()) == 0.0
+        assert cost(price, Usage()) == 0.0
 
 
 def test_the_users_price_wins_over_the_table_and_over_free() -> None:
     own = {"input": 7.0, "output": 9.0}
     for kind, model in (("gemini", "gemini-2.5-flash"), ("local", None), ("openai", "nobody-knows-it")):
         settings = EndpointSettings.model_validate({"kind": kind, "model": model, "price": own})
-        assert cost(price_of(settings), Tokens(1_000_000, 1_000_000)) == pytest.approx(16.0)
+        assert cost(price_of(settings), Usage(input=1_000_000, output=1_000_000)) == pytest.approx(16.0)
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.adapters.base import Adapter, Answer, Message, Prompt, Schema
+from gateway.adapters.base import Adapter
 from gateway.adapters.catalog import build
 from gateway.errors import Fault
 from gateway.http1 import Pool
+from gateway.prompt import Answer, Message, Prompt, Schema
 from gateway.secrets import Redactor
 from gateway.wire import Attempt, Lane
 from runstore.records import Utterance

@@ -16,10 +16,10 @@ import orjson
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from gateway.adapters.base import Ask
 from gateway.batches.runner import BatchRunner
 from gateway.crowd import each
 from gateway.engine import Gateway
+from gateway.prompt import Ask
 from runstore.journal import Journal
 from tests.support.asking import chat
 

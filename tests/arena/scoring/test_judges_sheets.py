@@ -7,10 +7,10 @@ import pytest
 from arena.rubrics.rubric import load_rubric
 from arena.scoring.sheets import Form, Sheets, fill_in, score_all
 from arena.scoring.subjects import Message, Subject
-from gateway.adapters.base import Answer
 from gateway.adapters.scripted import ScriptedAdapter
 from gateway.engine import Gateway
 from gateway.errors import NO, CallFailed, Fault
+from gateway.prompt import Answer
 from tests.support.qac_sheets import QAC, answer_to_schema, sheet_text
 
 FORM = Form.load(QAC, "ko")

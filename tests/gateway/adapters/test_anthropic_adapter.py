@@ -7,8 +7,9 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.adapters.base import Schema, Tokens
+from gateway.prompt import Schema
 from runstore.problems import Problem
+from runstore.records import Usage
 from tests.support.asking import attempt, chat, endpoint, fault_of
 from tests.support.fake_faults import Reply
 from tests.support.fake_provider import FakeProvider
@@ -59,7 +60,7 @@ async def test_usage_counts_the_cache_into_the_input(provider: FakeProvider) -> 
     says(provider, id="msg_1", content=blocks, stop_reason="end_turn", usage=usage)
     answer = await attempt(endpoint(provider.settings("anthropic")), chat("hi"))
     assert answer.text == "Why?"
-    assert answer.usage == Tokens(input=125, output=7, cached=100)
+    assert answer.usage == Usage(input=125, output=7, cached=100)
 
 
 @pytest.mark.parametrize(

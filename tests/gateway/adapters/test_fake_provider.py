@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from gateway.adapters.base import Schema
 from gateway.errors import Fault
+from gateway.prompt import Schema
 from tests.support.asking import attempt, chat, endpoint
 from tests.support.fake_faults import CHAOS, PERMANENT
 from tests.support.fake_provider import FakeProvider

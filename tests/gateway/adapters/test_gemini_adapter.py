@@ -7,7 +7,8 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.adapters.base import Schema, Tokens
+from gateway.prompt import Schema
+from runstore.records import Usage
 from tests.support.asking import attempt, chat, endpoint, fault_of
 from tests.support.fake_faults import Reply
 from tests.support.fake_provider import FakeProvider
@@ -119,7 +120,7 @@ async def test_thinking_that_ate_the_whole_budget_is_a_named_failure(provider: F
     says(provider, candidates=candidate(None, "MAX_TOKENS"), usageMetadata=USAGE)
     fault = await fault_of(endpoint(provider.settings("gemini", max_output_tokens=256)), chat("hi"))
     assert (fault.kind, fault.text, fault.retry.again) == ("truncated", "", "no")
-    assert fault.usage == (40, 0, 256, None)
+    assert fault.usage == Usage.of((40, 0, 256, None))
     for part in ("MAX_TOKENS", "256 thought tokens", "limit of 256"):
         assert part in fault.message
 
@@ -168,7 +169,7 @@ async def test_answers_that_are_none(provider: FakeProvider, body: Any, kind: st
 async def test_usage_fields_may_be_missing(provider: FakeProvider, usage: Any) -> None:
     says(provider, candidates=candidate([{"text": "So?"}]), usageMetadata=usage)
     answer = await attempt(endpoint(provider.settings("gemini")), chat("hi"))
-    assert answer.usage == Tokens(output=3 if usage else None)
+    assert answer.usage == Usage(output=3 if usage else None)
 
 
 async def test_half_an_emoji_in_a_reply_can_be_used_in_the_next_request(provider: FakeProvider) -> None:

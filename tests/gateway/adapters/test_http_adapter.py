@@ -7,8 +7,9 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.adapters.base import Message, Prompt, Tokens
+from gateway.prompt import Message, Prompt
 from runstore.problems import Problem
+from runstore.records import Usage
 from tests.support.asking import attempt, chat, endpoint, fault_of
 from tests.support.fake_faults import Reply
 from tests.support.fake_provider import FakeProvider
@@ -91,7 +92,7 @@ async def test_one_request_and_the_text_at_its_path(provider: FakeProvider) -> N
     usage = {"input": "n.in", "output": "n.out"}
     raw = provider.settings("http", reply="data.answers[0].text", usage=usage)
     answer = await attempt(endpoint(raw), chat("hi", "yo", "so?"))
-    assert (answer.text, answer.usage) == ("Why?", Tokens(7, 2))
+    assert (answer.text, answer.usage) == ("Why?", Usage(input=7, output=2))
     assert provider.requests[0].body["question"] == "so?"
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.adapters.base import Schema, Tokens
+from gateway.prompt import Schema
 from runstore.problems import Problem
+from runstore.records import Usage
 from tests.support.asking import attempt, chat, endpoint, fault_of
 from tests.support.fake_faults import Reply
 from tests.support.fake_provider import FakeProvider
@@ -83,7 +84,7 @@ async def test_an_answer_with_its_usage(provider: FakeProvider) -> None:
     says(provider, id="c1", model="m-2026", choices=choice({"content": "Why?"}), usage=usage)
     answer = await attempt(endpoint(provider.settings("openai")), chat("hi"), key="test-key-1")
     assert (answer.text, answer.model, answer.request_id) == ("Why?", "m-2026", "c1")
-    assert answer.usage == Tokens(input=30, output=12, thinking=8, cached=12)
+    assert answer.usage == Usage(input=30, output=12, thinking=8, cached=12)
     assert provider.requests[0].path == "/v1/chat/completions"
     assert provider.requests[0].headers["authorization"] == "Bearer test-key-1"
 
@@ -91,7 +92,7 @@ async def test_an_answer_with_its_usage(provider: FakeProvider) -> None:
 @pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None, "completion_tokens_details": None}, "x"])
 async def test_usage_may_be_missing_in_any_way(provider: FakeProvider, usage: Any) -> None:
     says(provider, choices=choice({"content": "Why?"}, None), usage=usage)
-    assert (await attempt(endpoint(provider.settings("openai")), chat("hi"))).usage == Tokens()
+    assert (await attempt(endpoint(provider.settings("openai")), chat("hi"))).usage == Usage()
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gateway.adapters import reading
-from gateway.adapters.base import Tokens, WireReply
+from gateway.adapters.base import WireReply
 from gateway.errors import Fault
+from runstore.records import Usage
 
 THINKING = {"type": "thinking", "thinking": [{"type": "text", "text": "They forgot to carry."}]}
 
@@ -80,7 +81,7 @@ def test_other_content_is_malformed(content: object) -> None:
     ],
 )
 def test_text_that_looks_like_reasoning_is_kept_and_warned_about(text: str, is_leak: bool) -> None:
-    answer = reading.settle(text, Tokens())
+    answer = reading.settle(text, Usage())
     assert answer.text == text
     assert answer.warnings == ((reading.LEAKED_REASONING,) if is_leak else ())
 
@@ -88,21 +89,22 @@ def test_text_that_looks_like_reasoning_is_kept_and_warned_about(text: str, is_l
 @pytest.mark.parametrize("text", ["", " \n\t"])
 def test_a_reply_without_text_is_empty_and_may_pass(text: str) -> None:
     with pytest.raises(Fault) as caught:
-        reading.settle(text, Tokens(1, 0))
+        reading.settle(text, Usage(input=1, output=0))
     assert (caught.value.kind, caught.value.retry.again, caught.value.usage) == (
         "empty",
         "transient",
-        (1, 0, None, None),
+        Usage(input=1, output=0),
     )
 
 
 def test_a_cut_reply_is_no_answer_unless_the_endpoint_accepts_it() -> None:
     with pytest.raises(Fault) as caught:
-        reading.settle("The first", Tokens(9, 4), cut="length", limit=4)
+        reading.settle("The first", Usage(input=9, output=4), cut="length", limit=4)
     assert (caught.value.kind, caught.value.text, caught.value.retry.again) == ("truncated", "The first", "no")
-    assert reading.settle("The first", Tokens(9, 4), cut="length", accept_truncated=True).finish == "length"
+    usage = Usage(input=9, output=4)
+    assert reading.settle("The first", usage, cut="length", accept_truncated=True).finish == "length"
     with pytest.raises(Fault, match="before any text"):
-        reading.settle(" ", Tokens(9, 4), cut="length", accept_truncated=True)
+        reading.settle(" ", Usage(input=9, output=4), cut="length", accept_truncated=True)
 
 
 @pytest.mark.parametrize(

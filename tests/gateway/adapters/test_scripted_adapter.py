@@ -8,10 +8,12 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.adapters.base import Answer, Prompt, Tokens, WireReply
+from gateway.adapters.base import WireReply
 from gateway.adapters.scripted import ScriptedAdapter
 from gateway.errors import Fault
+from gateway.prompt import Answer, Prompt
 from runstore.problems import InputProblem, Problem
+from runstore.records import Usage
 from tests.support.asking import chat, endpoint
 
 
@@ -76,7 +78,7 @@ async def test_a_cut_reply_and_usage() -> None:
     with pytest.raises(Fault) as caught:
         await ask(ScriptedAdapter.of([cut]), chat("hi"))
     assert (caught.value.kind, caught.value.text) == ("truncated", "half")
-    assert (await ask(ScriptedAdapter.of([{**cut, "finish": "stop"}]), chat("hi"))).usage == Tokens(input=3)
+    assert (await ask(ScriptedAdapter.of([{**cut, "finish": "stop"}]), chat("hi"))).usage == Usage(input=3)
 
 
 async def test_a_function_of_the_request() -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from gateway.adapters.base import Ask
 from gateway.batches.runner import BatchRunner
 from gateway.budget import Budget
 from gateway.crowd import each
 from gateway.engine import Gateway
 from gateway.errors import BudgetReached, CallFailed
+from gateway.prompt import Ask
 from runstore.journal import Journal
 from runstore.problems import Problem
 from tests.support.asking import chat

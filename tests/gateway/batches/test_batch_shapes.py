@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.adapters.base import Schema
 from gateway.adapters.catalog import build
 from gateway.batches import gemini
 from gateway.batches.base import rows
@@ -17,6 +16,7 @@ from gateway.batches.runner import BatchRunner
 from gateway.crowd import each
 from gateway.engine import Gateway
 from gateway.errors import Fault
+from gateway.prompt import Schema
 from gateway.rows import Call
 from runstore.journal import Journal
 from tests.support.asking import chat
