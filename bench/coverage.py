@@ -25,8 +25,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from arena.ratings.battles import Battles, from_columns
 from arena.ratings.bradley_terry import cell_design, fit
-from arena.ratings.estimate import Settings, estimate, gap_deviation
+from arena.ratings.estimate import estimate, gap_deviation
 from arena.ratings.intervals import quantiles
+from arena.ratings.settings import Settings
 
 THETA = np.array([0.6, 0.2, -0.2, -0.6])
 DIALOGUES, SUBSETS, VOTES = 60, 3, 3

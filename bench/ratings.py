@@ -85,8 +85,9 @@ def ours(path: Path, repeats: int) -> dict[str, float]:
     import pandas as pd
 
     from arena.ratings.battles import from_columns
-    from arena.ratings.estimate import Settings, estimate
+    from arena.ratings.estimate import estimate
     from arena.ratings.intervals import one_step, score_units
+    from arena.ratings.settings import Settings
 
     frame = pd.read_parquet(path)
     plain = [frame[name] for name in ("model_a", "model_b", "winner")]
@@ -106,8 +107,9 @@ def ours(path: Path, repeats: int) -> dict[str, float]:
 
 def streamed(path: Path, repeats: int) -> dict[str, float]:
     """From a file on disk, chunk by chunk, to ratings and sandwich intervals."""
-    from arena.ratings.estimate import Settings, estimate
+    from arena.ratings.estimate import estimate
     from arena.ratings.reading import Columns, read_battles
+    from arena.ratings.settings import Settings
 
     columns = Columns(cluster=None)
     _, seconds = timed(lambda: estimate(read_battles(path, columns), Settings(intervals="sandwich")), repeats)

@@ -18,8 +18,8 @@ from arena.judges.behaviour import JudgePair, Majorities
 from arena.judges.preferences import PEOPLE, first_slot, is_person, length_preference, self_preference
 from arena.judges.reliability import GAMES, PRIOR, RIGHT, WRONG, Estimate, Panel, panel
 from arena.ratings.covariates import Effect
-from arena.ratings.estimate import Settings
-from arena.ratings.leaderboard import Leaderboard, number
+from arena.ratings.result import Leaderboard, number
+from arena.ratings.settings import Settings
 from runstore.records import Judgment, Reply
 
 JsonObject = dict[str, Any]

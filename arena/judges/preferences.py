@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from arena.agreement.shares import Share, share_of
 from arena.ratings.battles import Battles, from_columns
 from arena.ratings.covariates import CONFOUNDED, Adjusted, Effect, adjusted
-from arena.ratings.estimate import Settings
+from arena.ratings.settings import Settings
 from runstore.records import Judgment, Reply
 
 Floats = NDArray[np.float64]

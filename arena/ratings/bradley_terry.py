@@ -8,18 +8,17 @@ whose null space, one constant per core, is filled before it is solved and taken
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.ratings.battles import Battles
 from arena.ratings.linear import inverse, one_thread, solve
-from arena.ratings.tie_models import MODELS, TieModel, Ties
+from arena.ratings.settings import Solver, Ties
+from arena.ratings.tie_models import MODELS, TieModel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Solver = Literal["newton", "choix"]
 
 _LARGEST_STEP = 2.0
 _ITERATIONS = 100

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +17,15 @@ from scipy.optimize import minimize_scalar
 
 from arena.ratings.battles import Battles
 from arena.ratings.bradley_terry import Design, Fit, Pull, cell_design, fit
-from arena.ratings.estimate import MEAN, SCALE, Estimate, Settings, estimate
-from arena.ratings.leaderboard import Leaderboard, Model, build, normal_quantile, number
+from arena.ratings.estimate import MEAN, SCALE, Estimate, estimate
+from arena.ratings.leaderboard import build, normal_quantile
 from arena.ratings.linear import one_thread
+from arena.ratings.result import CategoryTable, Leaderboard, LevelModel, LevelTable, RatedModel, Shrunken, number
+from arena.ratings.settings import Settings
 from arena.ratings.tie_models import MODELS
 from runstore.problems import Problem
 
 Floats = NDArray[np.float64]
-JsonObject = dict[str, Any]
 _NARROWEST, _WIDEST = 0.005, 3.0
 
 
@@ -49,36 +49,47 @@ class Breakdown:
     levels: tuple[Level, ...]
     reason: str | None
 
-    def to_json(self) -> JsonObject:
+    def table(self) -> CategoryTable:
         """The part of ``leaderboard.json`` under ``by``."""
-        return {
-            "category": self.category,
-            "deviation": number(self.deviation),
-            "dispersion": number(self.dispersion),
-            "reason": self.reason,
-            "levels": [
-                {
-                    "level": level.name,
-                    "battles": level.battles,
-                    "notes": list(level.own.notes),
-                    "models": [_row(level, model) for model in level.own.models],
-                }
+        return CategoryTable(
+            category=self.category,
+            deviation=number(self.deviation),
+            dispersion=number(self.dispersion),
+            reason=self.reason,
+            levels=tuple(
+                LevelTable(
+                    level=level.name,
+                    battles=level.battles,
+                    notes=level.own.notes,
+                    models=tuple(_row(level, model) for model in level.own.models),
+                )
                 for level in self.levels
-            ],
-        }
+            ),
+        )
 
 
 def with_breakdowns(board: Leaderboard, battles: Battles, categories: Sequence[str]) -> Leaderboard:
     """The leaderboard with a part ``by``: one breakdown a category."""
-    parts = [breakdown(battles, category, board.settings).to_json() for category in categories]
-    return replace(board, extra={**board.extra, "by": parts}) if parts else board
+    parts = tuple(breakdown(battles, category, board.settings).table() for category in categories)
+    return board.model_copy(update={"by": parts}) if parts else board
 
 
-def _row(level: Level, model: Model) -> JsonObject:
+def _row(level: Level, model: RatedModel) -> LevelModel:
     rating, lower, upper = level.shrunken.get(model.name, (None, None, None))
-    keys = ("name", "rank", "rating", "lower", "upper", "wins", "losses", "ties", "matches", "win_rate", "reason")
-    shrunken = {"rating": number(rating), "lower": number(lower), "upper": number(upper)}
-    return {key: getattr(model, key) for key in keys} | {"shrunken": shrunken}
+    return LevelModel(
+        name=model.name,
+        rank=model.rank,
+        rating=model.rating,
+        lower=model.lower,
+        upper=model.upper,
+        wins=model.wins,
+        losses=model.losses,
+        ties=model.ties,
+        matches=model.matches,
+        win_rate=model.win_rate,
+        reason=model.reason,
+        shrunken=Shrunken(rating=number(rating), lower=number(lower), upper=number(upper)),
+    )
 
 
 def breakdown(battles: Battles, category: str, settings: Settings) -> Breakdown:

@@ -12,8 +12,9 @@ from scipy.special import ndtri, stdtrit
 
 from arena.ratings.battles import Battles, Rows
 from arena.ratings.bradley_terry import Design, Fit, cell_design, fit
-from arena.ratings.estimate import Estimate, Settings, estimate
+from arena.ratings.estimate import Estimate, estimate
 from arena.ratings.intervals import sandwich, score_units
+from arena.ratings.settings import Settings
 
 Floats = NDArray[np.float64]
 

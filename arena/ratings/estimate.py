@@ -4,61 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import log
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
 from arena.ratings.battles import LOSS, TIE, WIN, Battles
-from arena.ratings.bradley_terry import Design, Fit, Solver, by_choix, cell_design, fit
+from arena.ratings.bradley_terry import Design, Fit, by_choix, cell_design, fit
 from arena.ratings.graph import Structure, solvable, structure
 from arena.ratings.intervals import Draws, Refit, exact, one_step, sandwich, score_units
-from arena.ratings.tie_models import Ties
+from arena.ratings.settings import Settings, Ties
 from runstore.ids import draw_seed
-from runstore.problems import Problem
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-IntervalMethod = Literal["bootstrap", "sandwich", "none"]
 
 SCALE = 400 / log(10)
 MEAN = 1000.0
 _EXACT_COST = 3e8
 _FRAGILE = 20
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How ratings are made. Every leaderboard carries the settings that made it.
-
-    ``clustered`` resamples whole clusters where the battles carry them. ``position`` "adjust" fits the effect of
-    being shown first wherever the battles say who was. ``refit`` "auto" refits every resample while that is
-    cheap or some model is close to undefeated or winless, and takes one step otherwise. ``prior`` is in games.
-    """
-
-    ties: Ties = "half"
-    intervals: IntervalMethod = "bootstrap"
-    level: float = 0.95
-    resamples: int = 1000
-    seed: int = 0
-    clustered: bool = True
-    anchor: tuple[str, float] | None = None
-    prior: float = 0.0
-    reference: str | None = None
-    position: Literal["adjust", "ignore"] = "adjust"
-    refit: Literal["auto", "exact", "one-step"] = "auto"
-    solver: Solver = "newton"
-
-    def __post_init__(self) -> None:
-        if not 0 < self.level < 1:
-            raise Problem(f"level: found {self.level}, expected a number between 0 and 1")
-        if self.intervals == "bootstrap" and self.resamples < 2:
-            raise Problem(f"resamples: found {self.resamples}, expected at least 2")
-        if not (np.isfinite(self.prior) and self.prior >= 0):
-            raise Problem(f"prior: found {self.prior}, expected a number of games, 0 or more")
-        if self.solver == "choix" and (self.ties != "half" or self.prior):
-            raise Problem("solver choix: expected ties half and no prior")
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arena.ratings.leaderboard import Leaderboard, Model
+from arena.ratings.result import Leaderboard, RatedModel
 from arena.ratings.tables import latex_table, markdown
 from runstore.publish import Cell, write_csv, write_json, write_text
 
@@ -50,7 +50,7 @@ def write_leaderboard(
     return paths
 
 
-def _csv_row(model: Model) -> list[Cell]:
+def _csv_row(model: RatedModel) -> list[Cell]:
     low, high = model.rank_range or (None, None)
     return [
         model.rank,

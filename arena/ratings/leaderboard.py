@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +10,27 @@ from numpy.typing import NDArray
 from arena.agreement.holm import holm
 from arena.ratings.battles import Battles
 from arena.ratings.bradley_terry import Fit
-from arena.ratings.estimate import MEAN, SCALE, Estimate, Settings, estimate, gap_deviation
+from arena.ratings.estimate import MEAN, SCALE, Estimate, estimate, gap_deviation
 from arena.ratings.graph import reason as reason_of
 from arena.ratings.intervals import anchored, quantiles
+from arena.ratings.result import (
+    Against,
+    Counts,
+    FitReport,
+    Intervals,
+    Leaderboard,
+    Pair,
+    PositionEffect,
+    RatedModel,
+    Scale,
+    count,
+    number,
+)
+from arena.ratings.settings import Settings
 from arena.ratings.winrates import PairTable, against, pair_table
 from runstore.problems import Problem
 
 Floats = NDArray[np.float64]
-JsonObject = dict[str, Any]
 
 METHODS = {
     "half": "Bradley-Terry, maximum likelihood (Newton), ties as half a win each way",
@@ -27,89 +38,6 @@ METHODS = {
     "rao_kupper": "Bradley-Terry with Rao and Kupper's ties, maximum likelihood (Newton)",
 }
 _ALL_PAIRS_UP_TO = 60
-
-
-@dataclass(frozen=True)
-class Model:
-    """One row of the table. Ratings and limits are None where they can't be known; ``reason`` then says why."""
-
-    name: str
-    rank: int | None
-    rank_range: tuple[int, int] | None
-    rating: float | None
-    lower: float | None
-    upper: float | None
-    wins: float
-    losses: float
-    ties: float
-    matches: float
-    win_rate: float | None
-    group: int
-    flags: tuple[str, ...]
-    reason: str | None
-    usable_resamples: int | None = None
-    rating_rounds: float | None = None
-    reference: JsonObject | None = None
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two models' direct results, and what the fit says of their gap. Every number is None where unknown."""
-
-    a: str
-    b: str
-    wins_a: float
-    wins_b: float
-    ties: float
-    invalid: int
-    win_rate_a: float | None
-    p_value: float | None
-    p_holm: float | None
-    gap: float | None
-    gap_lower: float | None
-    gap_upper: float | None
-    better_a: float | None
-    reason: str | None
-
-
-@dataclass(frozen=True)
-class Leaderboard:
-    """Everything ``leaderboard.json`` says, with the settings that made it. ``extra`` holds optional parts."""
-
-    settings: Settings
-    method: str
-    scale: JsonObject
-    intervals: JsonObject
-    converged: bool
-    fit: JsonObject
-    groups: tuple[tuple[str, ...], ...]
-    models: tuple[Model, ...]
-    pairs: tuple[Pair, ...]
-    position: JsonObject
-    agreement: Mapping[str, int] | None
-    counts: JsonObject
-    notes: tuple[str, ...]
-    extra: Mapping[str, Any]
-
-    def to_json(self) -> JsonObject:
-        """The object of ``leaderboard.json``: no NaN, None with a reason instead."""
-        return {
-            "method": self.method,
-            "ties": self.settings.ties,
-            "scale": self.scale,
-            "intervals": self.intervals,
-            "converged": self.converged,
-            "fit": self.fit,
-            "groups": [list(group) for group in self.groups],
-            "models": [asdict(model) for model in self.models],
-            "pairs": [asdict(pair) for pair in self.pairs],
-            "position": self.position,
-            "agreement": None if self.agreement is None else dict(self.agreement),
-            "counts": self.counts,
-            "notes": list(self.notes),
-            "settings": asdict(self.settings),
-            **self.extra,
-        }
 
 
 def build(battles: Battles, settings: Settings | None = None) -> Leaderboard:
@@ -127,8 +55,8 @@ def build(battles: Battles, settings: Settings | None = None) -> Leaderboard:
     models = board.models(table)
     order = [battles.names.index(model.name) for model in models]
     return Leaderboard(
-        settings=settings,
         method=board.method(),
+        ties=settings.ties,
         scale=board.scale(),
         intervals=board.intervals(),
         converged=found.fitted is not None and found.fitted.converged,
@@ -140,11 +68,11 @@ def build(battles: Battles, settings: Settings | None = None) -> Leaderboard:
         agreement=battles.agreement,
         counts=board.counts(table),
         notes=board.notes(),
-        extra={},
+        settings=settings,
     )
 
 
-def tie_parameter(fitted: Fit) -> JsonObject | None:
+def tie_parameter(fitted: Fit) -> dict[str, float | None] | None:
     """The tie parameter under the names it has in the literature; None for ties as halves."""
     if fitted.tie is None:
         return None
@@ -153,19 +81,6 @@ def tie_parameter(fitted: Fit) -> JsonObject | None:
         return {"kappa": number(value)}
     # Davidson writes the weight of a tie as nu * sqrt(p_i p_j); others write 2 nu * sqrt(p_i p_j).
     return {"nu": number(value), "nu_where_ties_weigh_2nu": number(value / 2)}
-
-
-def number(value: float | None, digits: int = 6) -> float | None:
-    """A figure for a file: rounded, and None for what is not finite."""
-    if value is None or not np.isfinite(value):
-        return None
-    rounded = round(float(value), digits)
-    return rounded + 0.0
-
-
-def count(value: float) -> float:
-    """Whole numbers as whole numbers (weights may make others)."""
-    return int(value) if float(value).is_integer() else round(float(value), 6)
 
 
 class _Board:
@@ -214,36 +129,36 @@ class _Board:
             text += f", solved by {self.settings.solver}"
         return text
 
-    def scale(self) -> JsonObject:
-        anchor = None if self.settings.anchor is None else list(self.settings.anchor)
+    def scale(self) -> Scale:
+        anchor = self.settings.anchor
         mean = "mean of each group's rated models" if anchor is None else "anchor (other groups: their mean)"
-        return {"name": "400/ln 10", "factor": float(SCALE), "mean": MEAN, "centre": mean, "anchor": anchor}
+        return Scale(name="400/ln 10", factor=float(SCALE), mean=MEAN, centre=mean, anchor=anchor)
 
-    def intervals(self) -> JsonObject:
+    def intervals(self) -> Intervals:
         settings, draws = self.settings, self.found.draws
         bootstrap = settings.intervals == "bootstrap"
-        return {
-            "method": settings.intervals,
-            "level": settings.level if settings.intervals != "none" else None,
-            "resamples": settings.resamples if bootstrap else None,
-            "cluster": self.battles.cluster_name if self.found.clustered else None,
-            "seed": settings.seed if bootstrap else None,
-            "refit": None if draws is None else draws.refit,
-            "usable": None if draws is None else int(np.isfinite(draws.values).all(1).sum()),
-            "note": None if draws is None else draws.note,
-        }
+        return Intervals(
+            method=settings.intervals,
+            level=settings.level if settings.intervals != "none" else None,
+            resamples=settings.resamples if bootstrap else None,
+            cluster=self.battles.cluster_name if self.found.clustered else None,
+            seed=settings.seed if bootstrap else None,
+            refit=None if draws is None else draws.refit,
+            usable=None if draws is None else int(np.isfinite(draws.values).all(1).sum()),
+            note=None if draws is None else draws.note,
+        )
 
-    def fit_report(self) -> JsonObject:
+    def fit_report(self) -> FitReport:
         fitted = self.fitted
         if fitted is None:
-            return {"solver": self.settings.solver, "reason": self.found.reason}
-        return {
-            "solver": fitted.solver,
-            "iterations": fitted.iterations,
-            "largest_gradient": number(fitted.largest_gradient, 9),
-            "tie_parameter": tie_parameter(fitted),
-            "reason": None if fitted.converged else "the largest step did not fall below 1e-9",
-        }
+            return FitReport(solver=self.settings.solver, reason=self.found.reason)
+        return FitReport(
+            solver=fitted.solver,
+            iterations=fitted.iterations,
+            largest_gradient=number(fitted.largest_gradient, 9),
+            tie_parameter=tie_parameter(fitted),
+            reason=None if fitted.converged else "the largest step did not fall below 1e-9",
+        )
 
     def rating(self, m: int) -> float | None:
         at = self.index.get(m)
@@ -279,14 +194,14 @@ class _Board:
         half = self.found.quantile(self.settings.level) * deviation
         return theta - half, theta + half
 
-    def models(self, table: PairTable) -> tuple[Model, ...]:
+    def models(self, table: PairTable) -> tuple[RatedModel, ...]:
         limits = self.limits()
         ranks = self.ranks()
         ranges = self.rank_ranges(table)
         versus = self._against()
         wins, losses, ties = table.wins.sum(1), table.wins.sum(0), table.ties.sum(1)
         found = self.found.structure
-        models: list[Model] = []
+        models: list[RatedModel] = []
         for m, name in enumerate(self.battles.names):
             games = float(wins[m] + losses[m] + ties[m])
             lower, upper, note = self._limits_of(m, limits)
@@ -294,7 +209,7 @@ class _Board:
             if self.rating(m) is None and not found.flags[m]:
                 why.append(self.found.reason)
             models.append(
-                Model(
+                RatedModel(
                     name=name,
                     rank=ranks[m],
                     rank_range=ranges[m],
@@ -403,7 +318,7 @@ class _Board:
                 surely[block] = np.where(same, self.better >= threshold, surely[block])
         return surely
 
-    def groups(self, models: tuple[Model, ...]) -> tuple[tuple[str, ...], ...]:
+    def groups(self, models: tuple[RatedModel, ...]) -> tuple[tuple[str, ...], ...]:
         numbers = sorted({model.group for model in models})
         return tuple(tuple(model.name for model in models if model.group == number) for number in numbers)
 
@@ -468,28 +383,22 @@ class _Board:
             "better_a": better,
         }
 
-    def _against(self) -> list[JsonObject | None]:
+    def _against(self) -> list[Against | None]:
         names, reference = self.battles.names, self.settings.reference
         if reference is None:
             return [None] * len(names)
         rows = against(self.battles, names.index(reference), self.settings.level)
-        keys = ("win_rate", "lower", "upper")
-        return [
-            None
-            if row is None
-            else {"name": reference, **dict(zip(keys, map(number, row), strict=False)), "matches": count(row[3])}
-            for row in rows
-        ]
+        return [None if row is None else _against_row(reference, *row) for row in rows]
 
-    def counts(self, table: PairTable) -> JsonObject:
-        return {
-            "battles": self.battles.total,
-            "models": len(self.battles.names),
-            "self_play": self.battles.self_play,
-            "invalid": sum(self.battles.invalid.values()),
-            "clusters": self.battles.rows.clusters if self.battles.rows is not None else None,
-            "pair_test": table.test,
-        }
+    def counts(self, table: PairTable) -> Counts:
+        return Counts(
+            battles=self.battles.total,
+            models=len(self.battles.names),
+            self_play=self.battles.self_play,
+            invalid=sum(self.battles.invalid.values()),
+            clusters=self.battles.rows.clusters if self.battles.rows is not None else None,
+            pair_test=table.test,
+        )
 
     def notes(self) -> tuple[str, ...]:
         notes: list[str] = []
@@ -513,7 +422,7 @@ class _Board:
         return tuple(notes)
 
 
-def position_report(battles: Battles, settings: Settings, found: Estimate) -> JsonObject:
+def position_report(battles: Battles, settings: Settings, found: Estimate) -> PositionEffect:
     """How often the model shown first won, and the log-odds that being first is worth, with its interval.
 
     Taken from the single rounds where battles are majorities of several.
@@ -526,20 +435,33 @@ def position_report(battles: Battles, settings: Settings, found: Estimate) -> Js
         found = estimate(source, replace(settings, intervals="sandwich", anchor=None, position="adjust"))
     known, lead = source.first != 0, source.first * (source.outcome - 1)
     sums = [float(source.weight[known & (lead == side)].sum()) for side in (1, -1, 0)]
-    report: JsonObject = dict(zip(("first_wins", "second_wins", "ties"), map(count, sums), strict=True))
-    report |= {"log_odds": None, "lower": None, "upper": None, "reason": None, "of": "rounds"}
-    report["of"] = "battles" if battles.rounds is None else "rounds"
+    effect, lower, upper, why = None, None, None, None
     if not known.any():
-        return report | {"reason": "who was shown first is not known"}
-    if found.fitted is None or "position" not in found.design.shared:
-        return report | {"reason": found.position_reason or found.reason}
-    at = found.design.size
-    effect = float(found.fitted.shared[0])
-    report["log_odds"] = number(effect)
-    if found.covariance is not None:
-        half = found.quantile(settings.level) * float(np.sqrt(max(found.covariance[at, at], 0.0)))
-        report |= {"lower": number(effect - half), "upper": number(effect + half)}
-    return report
+        why = "who was shown first is not known"
+    elif found.fitted is None or "position" not in found.design.shared:
+        why = found.position_reason or found.reason
+    else:
+        at = found.design.size
+        effect = float(found.fitted.shared[0])
+        if found.covariance is not None:
+            half = found.quantile(settings.level) * float(np.sqrt(max(found.covariance[at, at], 0.0)))
+            lower, upper = effect - half, effect + half
+    return PositionEffect(
+        first_wins=count(sums[0]),
+        second_wins=count(sums[1]),
+        ties=count(sums[2]),
+        log_odds=number(effect),
+        lower=number(lower),
+        upper=number(upper),
+        reason=why,
+        of="battles" if battles.rounds is None else "rounds",
+    )
+
+
+def _against_row(name: str, rate: float, lower: float, upper: float, matches: float) -> Against:
+    return Against(
+        name=name, win_rate=number(rate), lower=number(lower), upper=number(upper), matches=count(matches)
+    )
 
 
 def normal_quantile(level: float) -> float:
@@ -549,7 +471,7 @@ def normal_quantile(level: float) -> float:
     return float(ndtri((1 + level) / 2))
 
 
-def _display_order(model: Model) -> tuple[int, float, float, str]:
+def _display_order(model: RatedModel) -> tuple[int, float, float, str]:
     return (model.group, np.inf if model.rank is None else model.rank, -(model.rating or 0.0), model.name)
 
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from arena.ratings.leaderboard import Leaderboard, Model
+from arena.ratings.result import Leaderboard, RatedModel
 from arena.ratings.tables import one_line
 from runstore.problems import Problem
 from runstore.publish import clean_unicode, replacing
@@ -33,7 +33,7 @@ def svg_plot(board: Leaderboard) -> str:
     return "".join(parts) + "</svg>\n"
 
 
-def _span(models: tuple[Model, ...]) -> tuple[float, float]:
+def _span(models: tuple[RatedModel, ...]) -> tuple[float, float]:
     values = [value for model in models for value in (model.lower, model.rating, model.upper) if value is not None]
     low, high = (min(values), max(values)) if values else (900.0, 1100.0)
     margin = max((high - low) * 0.05, 10.0)
@@ -44,7 +44,7 @@ def _x(value: float, span: tuple[float, float]) -> float:
     return round(_LEFT + _WIDTH * (value - span[0]) / (span[1] - span[0]), 1)
 
 
-def _svg_row(model: Model, y: int, span: tuple[float, float]) -> str:
+def _svg_row(model: RatedModel, y: int, span: tuple[float, float]) -> str:
     name = one_line(clean_unicode(model.name))
     short = name if len(name) <= 30 else name[:29] + "…"
     label = f'<text x="{_LEFT - 12}" y="{y + 4}" text-anchor="end">{html.escape(short)}</text>'

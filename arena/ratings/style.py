@@ -8,19 +8,18 @@ covariate: the relative difference (a - b) / (a + b), in units of its standard d
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.ratings.battles import Battles
 from arena.ratings.covariates import adjusted
-from arena.ratings.estimate import MEAN, SCALE, Settings
-from arena.ratings.leaderboard import number
+from arena.ratings.estimate import MEAN, SCALE
+from arena.ratings.result import ControlledModel, Covariate, StyleControl, number
+from arena.ratings.settings import Settings
 from runstore.problems import Problem
 
 Floats = NDArray[np.float64]
-JsonObject = dict[str, Any]
 
 FEATURES = ("length", "questions", "code", "markdown")
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
@@ -43,7 +42,7 @@ def relative(a: Floats, b: Floats) -> Floats:
     return np.divide(a - b, total, out=np.zeros_like(total), where=total != 0)
 
 
-def style_control(battles: Battles, settings: Settings) -> JsonObject:
+def style_control(battles: Battles, settings: Settings) -> StyleControl:
     """The part of ``leaderboard.json`` under ``style``: each covariate's effect, and ratings freed of them.
 
     Raises Problem where the battles carry no covariates.
@@ -55,31 +54,33 @@ def style_control(battles: Battles, settings: Settings) -> JsonObject:
     found = adjusted(battles, settings, columns)
     plain, fitted = found.plain.fitted, found.fitted
     if plain is None or fitted is None:
-        return {"covariates": [], "models": [], "reason": found.reason}
+        return StyleControl(covariates=(), models=(), reason=found.reason)
     half = np.full(len(fitted.vector), np.nan) if found.half is None else found.half
     effects = [found.effect(name) for name in columns]
-    return {
-        "covariates": [
-            {
-                "name": effect.name,
-                "log_odds_per_sd": number(effect.value),
-                "lower": number(effect.lower),
-                "upper": number(effect.upper),
-            }
+    return StyleControl(
+        covariates=tuple(
+            Covariate(
+                name=effect.name,
+                log_odds_per_sd=number(effect.value),
+                lower=number(effect.lower),
+                upper=number(effect.upper),
+            )
             for effect in effects
-        ],
-        "models": [
-            {
-                "name": battles.names[int(m)],
-                "raw": number(MEAN + SCALE * float(plain.theta[r])),
-                "rating": number(MEAN + SCALE * float(fitted.theta[r])),
-                **_limits(MEAN + SCALE * float(fitted.theta[r]), SCALE * float(half[r])),
-            }
+        ),
+        models=tuple(
+            _controlled(
+                battles.names[int(m)],
+                MEAN + SCALE * float(plain.theta[r]),
+                MEAN + SCALE * float(fitted.theta[r]),
+                SCALE * float(half[r]),
+            )
             for r, m in enumerate(found.plain.members)
-        ],
-        "reason": None,
-    }
+        ),
+        reason=None,
+    )
 
 
-def _limits(value: float, half: float) -> dict[str, float | None]:
-    return {"lower": number(value - half), "upper": number(value + half)}
+def _controlled(name: str, raw: float, rating: float, half: float) -> ControlledModel:
+    return ControlledModel(
+        name=name, raw=number(raw), rating=number(rating), lower=number(rating - half), upper=number(rating + half)
+    )

@@ -5,9 +5,8 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from typing import Any
 
-from arena.ratings.leaderboard import Leaderboard, Model
+from arena.ratings.result import CategoryTable, Leaderboard, RatedModel, StyleControl
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~>$.-])")
 _LATEX = {
@@ -58,47 +57,47 @@ def markdown(board: Leaderboard) -> str:
         lines += ["## Remarks", "", *reasons, ""]
     lines += [*_position(board), *_win_rates(board)]
     lines += [
-        *_style(board.extra.get("style")),
-        *(line for part in board.extra.get("by", []) for line in _levels(part)),
+        *_style(board.style),
+        *(line for part in board.by for line in _levels(part)),
     ]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _style(found: dict[str, Any] | None) -> list[str]:
-    if found is None:
+def _style(style: StyleControl | None) -> list[str]:
+    if style is None:
         return []
     lines = ["## Style control", ""]
-    if found["reason"]:
-        return [*lines, f"Not estimated: {found['reason']}.", ""]
+    if style.reason:
+        return [*lines, f"Not estimated: {style.reason}.", ""]
     lines += ["| Covariate | Log-odds per SD | Interval |", "|:---|---:|---:|"]
-    for row in found["covariates"]:
-        span = f"[{row['lower']:+.3f}, {row['upper']:+.3f}]"
-        lines.append(f"| {markdown_text(row['name'])} | {row['log_odds_per_sd']:+.3f} | {span} |")
+    for row in style.covariates:
+        span = f"[{row.lower:+.3f}, {row.upper:+.3f}]"
+        lines.append(f"| {markdown_text(row.name)} | {row.log_odds_per_sd:+.3f} | {span} |")
     lines += ["", "| Model | Plain | Style controlled | Interval |", "|:---|---:|---:|---:|"]
-    for row in sorted(found["models"], key=lambda row: -row["rating"]):
-        cells = [markdown_text(row["name"]), _figure(row["raw"]), _figure(row["rating"])]
-        lines.append(f"| {' | '.join([*cells, limits(row['lower'], row['upper'])])} |")
+    for row in sorted(style.models, key=lambda row: -(row.rating or 0)):
+        cells = [markdown_text(row.name), _figure(row.raw), _figure(row.rating)]
+        lines.append(f"| {' | '.join([*cells, limits(row.lower, row.upper)])} |")
     return [*lines, ""]
 
 
-def _levels(part: dict[str, Any]) -> list[str]:
-    lines = [f"## By {markdown_text(part['category'])}", ""]
-    if part["deviation"] is not None:
-        lines += [f"Levels scatter around the whole by {part['deviation']:.0f} points (standard deviation).", ""]
+def _levels(part: CategoryTable) -> list[str]:
+    lines = [f"## By {markdown_text(part.category)}", ""]
+    if part.deviation is not None:
+        lines += [f"Levels scatter around the whole by {part.deviation:.0f} points (standard deviation).", ""]
     lines += ["| Level | Model | Rating | Interval | Shrunken | Interval | Matches | Win rate |"]
     lines += ["|:---|:---|---:|---:|---:|---:|---:|---:|"]
-    for level in part["levels"]:
-        for row in level["models"]:
-            near = row["shrunken"]
+    for level in part.levels:
+        for row in level.models:
+            near = row.shrunken
             cells = [
-                markdown_text(level["level"]),
-                markdown_text(row["name"]),
-                _figure(row["rating"]),
-                limits(row["lower"], row["upper"]),
-                _figure(near["rating"]),
-                limits(near["lower"], near["upper"]),
-                f"{row['matches']:g}",
-                percent(row["win_rate"]),
+                markdown_text(level.level),
+                markdown_text(row.name),
+                _figure(row.rating),
+                limits(row.lower, row.upper),
+                _figure(near.rating),
+                limits(near.lower, near.upper),
+                f"{row.matches:g}",
+                percent(row.win_rate),
             ]
             lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
@@ -106,10 +105,10 @@ def _levels(part: dict[str, Any]) -> list[str]:
 
 def _preamble(board: Leaderboard) -> list[str]:
     counts = board.counts
-    text = [f"{board.method}. {counts['battles']} battles, {counts['models']} models. {_intervals(board)}"]
-    if counts["invalid"]:
-        total = counts["battles"] + counts["invalid"]
-        text.append(f"{counts['invalid']} of {total} matches were invalid and took no part.")
+    text = [f"{board.method}. {counts.battles} battles, {counts.models} models. {_intervals(board)}"]
+    if counts.invalid:
+        total = counts.battles + counts.invalid
+        text.append(f"{counts.invalid} of {total} matches were invalid and took no part.")
     if board.agreement is not None:
         parts = ", ".join(f"{value} {kind}" for kind, value in board.agreement.items())
         text.append(f"Verdicts: {parts}.")
@@ -121,14 +120,14 @@ def _intervals(board: Leaderboard) -> str:
     settings = board.settings
     if settings.intervals == "none":
         return "No intervals were asked for."
-    unit = board.intervals["cluster"] or "battle"
+    unit = board.intervals.cluster or "battle"
     if settings.intervals == "sandwich":
         return f"{settings.level:.0%} intervals by the sandwich covariance, clustered by {unit}."
-    kind = board.intervals["refit"] or "exact"
+    kind = board.intervals.refit or "exact"
     return f"{settings.level:.0%} intervals by bootstrap ({kind}, {settings.resamples} resamples, by {unit})."
 
 
-def _ratings(board: Leaderboard, members: list[Model]) -> list[str]:
+def _ratings(board: Leaderboard, members: list[RatedModel]) -> list[str]:
     rounds = any(model.rating_rounds is not None for model in members)
     reference = board.settings.reference
     head = ["Rank", "Places", "Model", "Rating", f"{board.settings.level:.0%} interval", "Wins", "Losses", "Ties"]
@@ -151,12 +150,12 @@ def _ratings(board: Leaderboard, members: list[Model]) -> list[str]:
     return lines
 
 
-def _versus(model: Model) -> str:
+def _versus(model: RatedModel) -> str:
     found = model.reference
     if found is None:
         return "no games"
-    rate, low, high = (percent(found[key]) for key in ("win_rate", "lower", "upper"))
-    return f"{rate} [{low}, {high}] of {found['matches']:g}"
+    rate, low, high = map(percent, (found.win_rate, found.lower, found.upper))
+    return f"{rate} [{low}, {high}] of {found.matches:g}"
 
 
 def _figure(value: float | None) -> str:
@@ -177,16 +176,16 @@ def limits(lower: float | None, upper: float | None) -> str:
 
 def _position(board: Leaderboard) -> list[str]:
     found = board.position
-    if not (found["first_wins"] or found["second_wins"] or found["ties"]):
+    if not (found.first_wins or found.second_wins or found.ties):
         return []
-    text = f"Shown first and won: {found['first_wins']:g}; shown second and won: {found['second_wins']:g}; ties: "
-    text += f"{found['ties']:g} ({found['of']})."
-    if found["log_odds"] is None:
-        text += f" The effect is not estimated: {found['reason']}."
+    text = f"Shown first and won: {found.first_wins:g}; shown second and won: {found.second_wins:g}; ties: "
+    text += f"{found.ties:g} ({found.of})."
+    if found.log_odds is None:
+        text += f" The effect is not estimated: {found.reason}."
     else:
-        text += f" Being shown first is worth {found['log_odds']:+.3f} in log-odds"
-        if found["lower"] is not None:
-            text += f" [{found['lower']:+.3f}, {found['upper']:+.3f}]"
+        text += f" Being shown first is worth {found.log_odds:+.3f} in log-odds"
+        if found.lower is not None:
+            text += f" [{found.lower:+.3f}, {found.upper:+.3f}]"
         text += "."
     return ["## Position", "", text, ""]
 

@@ -11,14 +11,15 @@ rao_kupper  Rao & Kupper 1967, log kappa = tie > 0: a win needs a lead of more t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from arena.ratings.settings import Ties
+
 Floats = NDArray[np.float64]
-Ties = Literal["half", "davidson", "rao_kupper"]
 _ALL = np.ones(3)
 
 

@@ -13,8 +13,8 @@ from runstore.problems import Problem
 
 if TYPE_CHECKING:
     from arena.ratings.battles import Battles
-    from arena.ratings.estimate import Settings
-    from arena.ratings.leaderboard import Leaderboard
+    from arena.ratings.result import Leaderboard
+    from arena.ratings.settings import Settings
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     if args.style:
         from arena.ratings.style import style_control
 
-        board = replace(board, extra={**board.extra, "style": style_control(battles, settings)})
+        board = board.model_copy(update={"style": style_control(battles, settings)})
     folder = args.out or args.run_dir
     paths = (
         write_leaderboard(folder, board, latex=args.latex, svg=args.svg, png=args.png)
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     _print(board, as_json=args.json)
     for path in paths:
         print(f"wrote {path}", file=sys.stderr)
-    return 1 if board.counts["invalid"] else 0
+    return 1 if board.counts.invalid else 0
 
 
 def _battles(args: argparse.Namespace) -> Battles:
@@ -149,7 +149,7 @@ def _settings(args: argparse.Namespace) -> Settings:
 
 def _configured(args: argparse.Namespace) -> Settings:
     """[rate] and the seed of a configuration; a run's own resolved one is used where none is named."""
-    from arena.ratings.estimate import Settings
+    from arena.ratings.settings import Settings
     from frontdesk.runner.config import load
     from frontdesk.runner.rating import settings_of
 

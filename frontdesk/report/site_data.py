@@ -202,7 +202,7 @@ def levels(data: RunData) -> list[JsonObject]:
     for category in _categories(data):
         if battles.rows is None or category not in battles.rows.levels:
             continue
-        part = breakdown(battles, category, settings_of(data.config)).to_json()
+        part = breakdown(battles, category, settings_of(data.config)).table().to_json()
         for level in part["levels"]:
             level["models"] = [{**model, "name": names[model["name"]]} for model in level["models"]]
         found.append(part)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.judges.families import family_of
-from arena.ratings.estimate import Settings
-from arena.ratings.leaderboard import Leaderboard, build
+from arena.ratings.leaderboard import build
+from arena.ratings.result import Leaderboard
+from arena.ratings.settings import Settings
 from arena.ratings.verdicts import from_verdicts, subset_labels
 from frontdesk.runner.config import Config
 from frontdesk.runner.runfolder import RunFolder

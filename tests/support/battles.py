@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from arena.ratings.battles import Battles, from_columns
-from arena.ratings.leaderboard import Leaderboard, Model
+from arena.ratings.result import Leaderboard, RatedModel
 
 Result = tuple[str, str, int, int, int]
 Row = tuple[str, str, str]
@@ -36,7 +36,7 @@ def ratings(board: Leaderboard) -> dict[str, float | None]:
     return {model.name: model.rating for model in board.models}
 
 
-def model(board: Leaderboard, name: str) -> Model:
+def model(board: Leaderboard, name: str) -> RatedModel:
     return next(model for model in board.models if model.name == name)
 
 

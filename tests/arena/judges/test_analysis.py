@@ -7,8 +7,8 @@ import pytest
 
 from arena.judges.analysis import analyse
 from arena.judges.families import family_of
-from arena.ratings.estimate import Settings
 from arena.ratings.leaderboard import build
+from arena.ratings.settings import Settings
 from arena.ratings.verdicts import from_verdicts
 from arena.votes import verdict
 from gateway.adapters.base import EndpointSettings

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.judges.preferences import first_slot, length_preference, self_preference
-from arena.ratings.estimate import Settings
+from arena.ratings.settings import Settings
 from tests.support.judging_crowds import Habits, crowd
 
 HOW = Settings()

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from arena.ratings.battles import from_columns
-from arena.ratings.estimate import Settings
 from arena.ratings.files import write_leaderboard
 from arena.ratings.graph import reachable, solvable
 from arena.ratings.leaderboard import build
+from arena.ratings.settings import Settings
 from runstore.problems import Problem
 from runstore.publish import to_json
 from tests.support.battles import battles_of, model, ratings, rows_of
@@ -142,7 +142,7 @@ def test_nothing_one_battle_and_games_against_oneself():
     assert one.pairs[0].p_value is None and one.pairs[0].reason
 
     alone = build(battles_of([("X", "X", "model_a"), ("X", "Y", "tie")]))
-    assert alone.counts["self_play"] == 1 and alone.counts["battles"] == 1
+    assert alone.counts.self_play == 1 and alone.counts.battles == 1
     assert any("against itself" in note for note in alone.notes)
 
 

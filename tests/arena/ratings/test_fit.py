@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.ratings.battles import from_columns
-from arena.ratings.estimate import SCALE, Settings, estimate
+from arena.ratings.estimate import SCALE, estimate
 from arena.ratings.leaderboard import build
+from arena.ratings.settings import Settings
 from tests.support.battles import Row, battles_of, random_rows, ratings, rows_of, swapped
 
 PLAIN = Settings(intervals="none")
@@ -56,7 +57,7 @@ def test_ties_as_halves_and_by_davidson(ties: str, log_ratio: float, parameter: 
 
     gap = (ratings(board)["a"] or 0) - (ratings(board)["b"] or 0)
     assert gap / SCALE == pytest.approx(log_ratio, abs=1e-6)
-    assert board.fit["tie_parameter"] == parameter
+    assert board.fit.tie_parameter == parameter
 
 
 def test_rao_and_kupper_reproduce_the_shares_of_a_single_pair():
@@ -225,8 +226,8 @@ def test_the_effect_of_being_shown_first_is_taken_out():
     assert ratings(adjusted) == pytest.approx(truth, abs=12)
     assert abs((ratings(ignored)["strong"] or 0) - truth["strong"]) > 20
     for board in (adjusted, ignored):
-        assert board.position["lower"] < 0.5 < board.position["upper"]
-        assert board.position["log_odds"] == pytest.approx(0.5, abs=0.05)
+        assert board.position.lower < 0.5 < board.position.upper
+        assert board.position.log_odds == pytest.approx(0.5, abs=0.05)
 
 
 def test_position_that_decides_every_game_is_not_estimated():
@@ -238,8 +239,8 @@ def test_position_that_decides_every_game_is_not_estimated():
     )
     board = build(battles, Settings(intervals="sandwich"))
 
-    assert board.position["log_odds"] is None and "decides" in board.position["reason"]
-    assert board.position["first_wins"] == 4
+    assert board.position.log_odds is None and "decides" in board.position.reason
+    assert board.position.first_wins == 4
     assert ratings(board) == pytest.approx({"P": 1000.0, "Q": 1000.0})
 
 

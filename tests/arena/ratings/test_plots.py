@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from arena.ratings.estimate import Settings
 from arena.ratings.files import write_leaderboard
 from arena.ratings.leaderboard import build
 from arena.ratings.plots import svg_plot
+from arena.ratings.settings import Settings
 from tests.support.battles import battles_of, rows_of
 
 RESULTS = [("<b>&P", "Q$", 20, 10, 1), ("Q$", "\u202eR", 20, 10, 0), ("S", "Q$", 5, 0, 0)]

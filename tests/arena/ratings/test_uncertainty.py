@@ -11,9 +11,10 @@ from scipy.stats import binomtest
 
 from arena.agreement.holm import holm
 from arena.ratings.battles import Battles, from_columns
-from arena.ratings.estimate import SCALE, Settings, estimate, gap_deviation
+from arena.ratings.estimate import SCALE, estimate, gap_deviation
 from arena.ratings.intervals import quantiles
 from arena.ratings.leaderboard import build
+from arena.ratings.settings import Settings
 from arena.ratings.significance import binomial_interval, sign_flip_test, sign_test
 from arena.ratings.winrates import against
 from tests.support.battles import battles_of, model, random_rows, ratings, rows_of
@@ -63,7 +64,7 @@ def test_repeating_each_battle_in_its_cluster_does_not_narrow_anything():
         settings = Settings(intervals=method)
         wide, plain = build(three, settings), build(one, settings)
         naive = build(three, replace(settings, clustered=False))
-        assert wide.intervals["cluster"] == "dialogue" and naive.intervals["cluster"] is None
+        assert wide.intervals.cluster == "dialogue" and naive.intervals.cluster is None
         for name in three.names:
             widths = [
                 (model(board, name).upper or np.nan) - (model(board, name).lower or np.nan)
@@ -138,7 +139,7 @@ def test_no_intervals_asked_for_means_none_given():
     board = build(battles_of(random_rows(1, 3, 60)), Settings(intervals="none"))
 
     assert all((entry.lower, entry.upper, entry.rank_range) == (None, None, None) for entry in board.models)
-    assert board.intervals["method"] == "none" and board.intervals["level"] is None
+    assert board.intervals.method == "none" and board.intervals.level is None
 
 
 @pytest.mark.parametrize(("wins", "losses"), [(7, 3), (0, 5), (10, 10), (180, 140)])
@@ -161,7 +162,7 @@ def test_a_pair_is_tested_by_whole_clusters():
     three, one = _clustered(4, copies=3, models=2), _clustered(4, copies=1, models=2)
 
     assert build(three).pairs[0].p_value == pytest.approx(build(one).pairs[0].p_value, abs=1e-9)
-    assert build(three).counts["pair_test"] == "exact sign-flip test by cluster"
+    assert build(three).counts.pair_test == "exact sign-flip test by cluster"
     naive = build(three, Settings(clustered=False))
     assert (naive.pairs[0].p_value or 0) <= (build(three).pairs[0].p_value or 0)
 
@@ -180,8 +181,8 @@ def test_clopper_pearson_and_the_win_rate_against_a_reference():
 
     found = model(board, "X").reference
     assert found is not None
-    assert (found["win_rate"], found["matches"]) == (0.8, 10)
-    assert (found["lower"], found["upper"]) == pytest.approx((0.4439, 0.9748), abs=1e-4)
+    assert (found.win_rate, found.matches) == (0.8, 10)
+    assert (found.lower, found.upper) == pytest.approx((0.4439, 0.9748), abs=1e-4)
     assert model(board, "Y").reference is None
 
 

@@ -8,8 +8,9 @@ import pytest
 from arena.ratings.battles import from_columns
 from arena.ratings.categories import breakdown, with_breakdowns
 from arena.ratings.elo import online
-from arena.ratings.estimate import SCALE, Settings
+from arena.ratings.estimate import SCALE
 from arena.ratings.leaderboard import build
+from arena.ratings.settings import Settings
 from arena.ratings.style import features, relative, style_control
 from arena.ratings.verdicts import from_judgments, from_verdicts, reply_styles, subset_labels
 from runstore.problems import Problem
@@ -105,12 +106,12 @@ def test_style_control_takes_length_out_and_keeps_the_plain_table():
     battles = from_columns(a, b, words, covariates={"length": np.array(lean)})
     found = style_control(battles, Settings(intervals="sandwich"))
 
-    plain = {row["name"]: row["raw"] for row in found["models"]}
-    freed = {row["name"]: row["rating"] for row in found["models"]}
+    plain = {row.name: row.raw for row in found.models}
+    freed = {row.name: row.rating for row in found.models}
     assert plain["long"] - plain["brief"] > 80
     assert abs(freed["long"] - freed["brief"]) < 30
-    effect = found["covariates"][0]
-    assert effect["name"] == "length" and effect["lower"] < 4.0 * np.std(lean) < effect["upper"]
+    effect = found.covariates[0]
+    assert effect.name == "length" and effect.lower < 4.0 * np.std(lean) < effect.upper
     with pytest.raises(Problem, match="--style"):
         style_control(from_columns(a, b, words), Settings())
 
@@ -181,11 +182,11 @@ def test_verdicts_become_battles_by_name_and_invalid_ones_are_counted():
     board = build(from_verdicts(verdicts, judgments))
 
     assert (model(board, "B").wins, model(board, "B").losses, model(board, "B").ties) == (2, 1, 1)
-    assert board.pairs[0].invalid == 1 and board.counts["invalid"] == 1
+    assert board.pairs[0].invalid == 1 and board.counts.invalid == 1
     assert board.agreement == {"unanimous": 0, "majority": 4, "split": 0, "invalid": 1}
-    assert board.intervals["cluster"] == "dialogue"
+    assert board.intervals.cluster == "dialogue"
     shown = board.position
-    assert (shown["first_wins"], shown["second_wins"], shown["ties"], shown["of"]) == (2, 2, 1, "rounds")
+    assert (shown.first_wins, shown.second_wins, shown.ties, shown.of) == (2, 2, 1, "rounds")
     assert model(board, "A").rating_rounds is not None
 
 
