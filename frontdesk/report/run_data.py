@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from arena.matches import all_pairs, chosen_pairs
+from arena.ratings.result import Leaderboard, read_leaderboard
 from frontdesk.report.spending import NOTHING, Spending, spending_of
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner.config import Config
@@ -38,7 +39,7 @@ class RunData:
 
     config: Config
     manifest: JsonObject
-    board: JsonObject
+    board: Leaderboard
     dialogues: list[Dialogue] | None
     subsets: list[Subset]
     replies: list[Reply]
@@ -55,7 +56,7 @@ class RunData:
     @cached_property
     def names(self) -> list[str]:
         """The endpoints compared, best first."""
-        return [model["name"] for model in self.board["models"]]
+        return [model.name for model in self.board.models]
 
     @cached_property
     def judges(self) -> list[str]:
@@ -138,7 +139,7 @@ def load(folder: RunFolder, *, journal: bool = True) -> RunData:
     return RunData(
         config=config,
         manifest=read_json(manifest) if manifest.is_file() else {},
-        board=read_json(folder.file("leaderboard.json")),
+        board=read_leaderboard(folder.file("leaderboard.json")),
         dialogues=folder.dialogues() if folder.file("dialogues.jsonl").is_file() else None,
         subsets=folder.subsets(),
         replies=folder.replies(),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 from arena.agreement.shares import Share
+from arena.ratings.result import Leaderboard, Pair, RatedModel
 from frontdesk.report import outcomes
 from frontdesk.report.charts import INVALID, LESS_SURE, SURE, TIE, Dot, dots
 from frontdesk.report.document import Bar, Block, Cell, Chart, Section, Table, Text, cells, columns
@@ -14,7 +14,6 @@ from frontdesk.report.figures_text import count, level_text, p_text, percent, pl
 from frontdesk.report.run_data import RunData
 from frontdesk.report.run_words import Words
 
-JsonObject = dict[str, Any]
 _MOST_IN_MATRIX = 30
 _SURENESS = {"unanimous": SURE, "majority": LESS_SURE, "split": TIE, "invalid": INVALID}
 
@@ -59,7 +58,7 @@ def headline(data: RunData, say: Words) -> str:
             share_b=percent(found.b.value),
             share_t=percent(found.ties.value),
         )
-    if (groups := len(data.board["groups"])) > 1:
+    if (groups := len(data.board.groups)) > 1:
         return say("headline_groups", n=len(names), groups=groups)
     first = outcomes.standing(data.verdicts, names[0], data.level)
     return say(
@@ -76,12 +75,12 @@ def _apart(data: RunData, say: Words) -> str | None:
     """Whether the first two are told apart, from the interval of their gap and the pair's test."""
     if len(data.names) < 2:
         return None
-    pair = next((p for p in data.board["pairs"] if {p["a"], p["b"]} == set(data.names[:2])), None)
-    if pair is None or pair["gap"] is None or pair["gap_lower"] is None or pair["gap_upper"] is None:
+    pair = data.board.pair(*data.names[:2])
+    if pair is None or pair.gap is None or pair.gap_lower is None or pair.gap_upper is None:
         return None
-    limits = [pair["gap"], pair["gap_lower"], pair["gap_upper"]]
-    better, worse = pair["a"], pair["b"]
-    if pair["gap"] < 0:
+    limits = [pair.gap, pair.gap_lower, pair.gap_upper]
+    better, worse = pair.a, pair.b
+    if pair.gap < 0:
         better, worse = worse, better
         limits = [-limits[0], -limits[2], -limits[1]]
     gap, lower, upper = (plain(value) for value in limits)
@@ -89,10 +88,10 @@ def _apart(data: RunData, say: Words) -> str | None:
     interval = say("interval", level=level_text(data.level))
     text = say(key, better=better, worse=worse, gap=gap, interval=interval, lower=lower, upper=upper)
     if len(data.names) == 2:
-        test = data.board["counts"]["pair_test"]
-        if pair["p_value"] is None:
-            return f"{text} {say('no_test', reason=pair['reason'])}"
-        text += " " + say("test_p", test=str(test)[:1].upper() + str(test)[1:], p=p_text(pair["p_value"]))
+        test = data.board.counts.pair_test
+        if pair.p_value is None:
+            return f"{text} {say('no_test', reason=pair.reason)}"
+        text += " " + say("test_p", test=test[:1].upper() + test[1:], p=p_text(pair.p_value))
     return text
 
 
@@ -179,66 +178,64 @@ def leaderboard(data: RunData, say: Words) -> Section:
     reference = 1000.0 if data.config.rate.anchor == {} else None
     dot_rows = [
         Dot(
-            model["name"],
-            model["rating"],
-            model["lower"],
-            model["upper"],
-            colour_of(data, model["name"]),
-            plain(model["rating"]),
-            model["reason"] or "",
+            model.name,
+            model.rating,
+            model.lower,
+            model.upper,
+            colour_of(data, model.name),
+            plain(model.rating),
+            model.reason or "",
         )
-        for model in board["models"]
+        for model in board.models
     ]
     title = say("rating_chart", level=level)
     blocks: list[Block] = [Chart(dots(dot_rows, title, reference=reference), title)]
-    rounds = any(model["rating_rounds"] is not None for model in board["models"])
+    rounds = any(model.rating_rounds is not None for model in board.models)
     keys = ("rating", "interval", "rank", "places", "wins", "losses", "ties", "matches", "win_rate")
     titles = [say(key, level=level) if key == "interval" else say(key) for key in keys]
     head = columns(say("endpoint"), *titles, *([say("rating_rounds")] if rounds else []))
-    rows = [_leaderboard_row(data, model, rounds=rounds) for model in board["models"]]
+    rows = [_leaderboard_row(data, model, rounds=rounds) for model in board.models]
     blocks.append(Table(head, rows, say("rounds_caption") if rounds else ""))
-    blocks += [Text(f"{model['name']}: {model['reason']}", "soft") for model in board["models"] if model["reason"]]
-    blocks += [Text(note, "warn") for note in board["notes"]]
-    if not board["converged"] and any(model["rating"] is not None for model in board["models"]):
+    blocks += [Text(f"{model.name}: {model.reason}", "soft") for model in board.models if model.reason]
+    blocks += [Text(note, "warn") for note in board.notes]
+    if not board.converged and any(model.rating is not None for model in board.models):
         blocks.append(Text(say("not_converged"), "warn"))
     blocks.append(Text(_method(board, say), "soft"))
     return Section("leaderboard", say("leaderboard"), blocks)
 
 
-def _leaderboard_row(data: RunData, model: JsonObject, *, rounds: bool) -> tuple[Cell, ...]:
-    low, high = model["rank_range"] or (None, None)
+def _leaderboard_row(data: RunData, model: RatedModel, *, rounds: bool) -> tuple[Cell, ...]:
+    low, high = model.rank_range or (None, None)
     places = "–" if low is None else str(low) if low == high else f"{low}–{high}"
     limits = "–"
-    if model["lower"] is not None or model["upper"] is not None:
-        limits = "–".join("…" if model[key] is None else plain(model[key]) for key in ("lower", "upper"))
+    if model.lower is not None or model.upper is not None:
+        limits = "–".join("…" if limit is None else plain(limit) for limit in (model.lower, model.upper))
     return (
-        Cell(model["name"], colour=colour_of(data, model["name"])),
-        *cells(plain(model["rating"]), limits, "–" if model["rank"] is None else str(model["rank"]), places),
-        *(Cell(count(model[key])) for key in ("wins", "losses", "ties", "matches")),
-        Cell(percent(model["win_rate"])),
-        *([Cell(plain(model["rating_rounds"]))] if rounds else []),
+        Cell(model.name, colour=colour_of(data, model.name)),
+        *cells(plain(model.rating), limits, "–" if model.rank is None else str(model.rank), places),
+        *(Cell(count(number)) for number in (model.wins, model.losses, model.ties, model.matches)),
+        Cell(percent(model.win_rate)),
+        *([Cell(plain(model.rating_rounds))] if rounds else []),
     )
 
 
-def _method(board: JsonObject, say: Words) -> str:
-    how = board["intervals"]
-    unit = how["cluster"] or "match"
+def _method(board: Leaderboard, say: Words) -> str:
+    how = board.intervals
+    unit = how.cluster or "match"
     intervals = say(
-        f"intervals_{how['method']}",
-        level=level_text(how["level"] or 0),
+        f"intervals_{how.method}",
+        level=level_text(how.level or 0),
         unit=unit,
-        resamples=how["resamples"],
-        seed=how["seed"],
+        resamples=how.resamples,
+        seed=how.seed,
     )
-    scale = board["scale"]
-    return say(
-        "method", method=board["method"], intervals=intervals, scale=scale["name"], mean=plain(scale["mean"])
-    )
+    scale = board.scale
+    return say("method", method=board.method, intervals=intervals, scale=scale.name, mean=plain(scale.mean))
 
 
 def matrix(data: RunData, say: Words) -> Section | None:
     """Every pair's counts, tests and gap; and, for more than two endpoints, the matrix of win rates."""
-    pairs = data.board["pairs"]
+    pairs = data.board.pairs
     if not pairs:
         return None
     level = level_text(data.level)
@@ -249,25 +246,25 @@ def matrix(data: RunData, say: Words) -> Section | None:
         *(say(key) for key in ("better", "p_value", "p_holm")),
     )
     rows = [_pair_row(pair) for pair in pairs]
-    caption = say("pairs_caption", test=data.board["counts"]["pair_test"], n=len(pairs))
+    caption = say("pairs_caption", test=data.board.counts.pair_test, n=len(pairs))
     blocks: list[Block] = []
     if 2 < len(data.names) <= _MOST_IN_MATRIX:
         blocks.append(_matrix(data, say))
     return Section("matrix", say("matrix"), [*blocks, Table(head, rows, caption)])
 
 
-def _pair_row(pair: JsonObject) -> tuple[Cell, ...]:
+def _pair_row(pair: Pair) -> tuple[Cell, ...]:
     limits = "–"
-    if pair["gap_lower"] is not None and pair["gap_upper"] is not None:
-        limits = f"[{pair['gap_lower']:+.0f}, {pair['gap_upper']:+.0f}]"
+    if pair.gap_lower is not None and pair.gap_upper is not None:
+        limits = f"[{pair.gap_lower:+.0f}, {pair.gap_upper:+.0f}]"
     return cells(
-        f"{pair['a']} : {pair['b']}",
-        *(count(pair[key]) for key in ("wins_a", "wins_b", "ties", "invalid")),
-        percent(pair["win_rate_a"]),
-        "–" if pair["gap"] is None else f"{pair['gap']:+.0f}",
+        f"{pair.a} : {pair.b}",
+        *map(count, (pair.wins_a, pair.wins_b, pair.ties, pair.invalid)),
+        percent(pair.win_rate_a),
+        "–" if pair.gap is None else f"{pair.gap:+.0f}",
         limits,
-        percent(pair["better_a"]),
-        *(p_text(pair[key]).removeprefix("p ").removeprefix("= ") for key in ("p_value", "p_holm")),
+        percent(pair.better_a),
+        *(p_text(p).removeprefix("p ").removeprefix("= ") for p in (pair.p_value, pair.p_holm)),
     )
 
 

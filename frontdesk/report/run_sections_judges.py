@@ -54,12 +54,15 @@ def _position(data: RunData, say: Words) -> list[Block]:
         say("position_caption"),
         say("position"),
     )
-    effect = data.board["position"]
-    if effect["log_odds"] is None:
-        sentence = say("position_unknown", reason=effect["reason"])
+    effect = data.board.position
+    if effect.log_odds is None:
+        sentence = say("position_unknown", reason=effect.reason)
     else:
-        limits = {key: "–" if effect[key] is None else f"{effect[key]:+.2f}" for key in ("lower", "upper")}
-        sentence = say("position_effect", log_odds=f"{effect['log_odds']:+.2f}", interval=interval, **limits)
+        limits = {
+            key: "–" if limit is None else f"{limit:+.2f}"
+            for key, limit in (("lower", effect.lower), ("upper", effect.upper))
+        }
+        sentence = say("position_effect", log_odds=f"{effect.log_odds:+.2f}", interval=interval, **limits)
     title = say("position_chart")
     chart = dots(
         [

@@ -146,10 +146,10 @@ def ratings(data: RunData) -> JsonObject:
     return {
         "names": data.names,
         "colours": [colour_of(data, name) % 8 for name in data.names],
-        "models": [{**model, "name": names[model["name"]]} for model in board["models"]],
-        "pairs": [{**pair, "a": names[pair["a"]], "b": names[pair["b"]]} for pair in board["pairs"]],
-        "notes": board["notes"],
-        "method": board["method"],
+        "models": [{**model.to_json(), "name": names[model.name]} for model in board.models],
+        "pairs": [{**pair.to_json(), "a": names[pair.a], "b": names[pair.b]} for pair in board.pairs],
+        "notes": board.notes,
+        "method": board.method,
     }
 
 

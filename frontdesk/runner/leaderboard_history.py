@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from arena.ratings.result import Leaderboard, read_leaderboard
 from frontdesk.runner.runfolder import RunFolder
 from runstore.publish import read_json, read_rows, write_json, write_jsonl
 from runstore.records import Verdict
@@ -31,7 +32,7 @@ def begin(folder: RunFolder, change: JsonObject) -> JsonObject:
         pending: JsonObject = read_json(path)
         if pending["change"] == change:
             return pending
-    board: JsonObject = read_json(folder.file("leaderboard.json"))
+    board = read_leaderboard(folder.file("leaderboard.json"))
     pending = {"change": change, "models": figures(board), "verdicts": outcomes(folder.verdicts())}
     write_json(path, pending)
     return pending
@@ -55,9 +56,9 @@ def lines(folder: RunFolder) -> list[JsonObject]:
     return [row for _, row in read_rows(path)] if path.is_file() else []
 
 
-def figures(board: Mapping[str, Any]) -> list[JsonObject]:
+def figures(board: Leaderboard) -> list[JsonObject]:
     """The figures of each model that a history keeps, best first."""
-    return [{key: model[key] for key in FIGURES} for model in board["models"]]
+    return [{key: getattr(model, key) for key in FIGURES} for model in board.models]
 
 
 def outcomes(verdicts: Sequence[Verdict]) -> list[list[str | None]]:

@@ -267,7 +267,7 @@ def conclude(
     judgments, verdicts = judged
     forget_styles(folder, config)
     board = rate_run(folder, config, judgments, verdicts)
-    after = history.figures(board.to_json())
+    after = history.figures(board)
     counts = history.changed_verdicts(began["verdicts"], verdicts)
     moves = history.moves(began["models"], after, counts, anchored=bool(config.rate.anchor))
     line: dict[str, Any] = {
