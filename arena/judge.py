@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from arena.asking import Asked, Reading, ask_judge, fence
 from arena.criteria import OVERALL, Criterion, render
 from arena.earlier import NOTHING, Earlier, round_item
 from arena.matches import Match, Order, slots
-from arena.reading import CUT_OFF, LetterReading, read_choice, read_marker, read_object
+from arena.reading import LetterReading, ObjectReading, read_choice, read_marker, read_object
 from arena.votes import judgment_from, majority, verdict
 from gateway import prompts
 from gateway.crowd import each
@@ -27,6 +28,8 @@ from runstore.ids import digest, number
 from runstore.records import Judgment, Language, Outcome, Reply, Utterance, Verdict
 
 PACKAGE = "arena"
+Said = tuple[LetterReading, str | None]
+"""The letter that a judge gave, and its own words about both replies."""
 VERDICT_SCHEMA = Schema(
     "verdict",
     {
@@ -59,7 +62,7 @@ class Judging:
     criteria: tuple[Criterion, ...]
     rounds: int = 3
     order: Order = "random"
-    form: Literal["marker", "json"] = "marker"
+    answer_format: Literal["marker", "json"] = "marker"
     one_by_one: bool = False
     rounds_mode: Literal["all", "decisive"] = "all"
     reask: int = 0
@@ -76,8 +79,8 @@ class Judging:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """The judge's prompt text, loaded once; ``hashes`` name the files used."""
+class JudgePanel:
+    """The judges' prompt text, loaded once; ``hashes`` name the files used."""
 
     how: Judging
     language: Language
@@ -85,9 +88,11 @@ class Bench:
     hashes: dict[str, str]
 
     @classmethod
-    def load(cls, how: Judging, language: Language = "en", folder: Path | None = None) -> Bench:
+    def load(cls, how: Judging, language: Language = "en", folder: Path | None = None) -> JudgePanel:
         """The shipped judge prompts, or the user's own out of ``folder``. Raises Problem, InputProblem."""
-        name = ("judge_single_criterion" if how.one_by_one else "judge") + ("_json" if how.form == "json" else "")
+        name = ("judge_single_criterion" if how.one_by_one else "judge") + (
+            "_json" if how.answer_format == "json" else ""
+        )
         text = prompts.load(PACKAGE, name, language, folder)
         criteria = digest(
             [(criterion.id, criterion.name, criterion.description) for criterion in how.criteria], size=8
@@ -115,7 +120,7 @@ class Bench:
                 "subset_id": match.subset.id,
                 "dialogue_id": match.subset.dialogue,
             },
-            schema=VERDICT_SCHEMA if self.how.form == "json" else None,
+            schema=VERDICT_SCHEMA if self.how.answer_format == "json" else None,
         )
 
 
@@ -123,15 +128,6 @@ def transcript_text(history: Sequence[Utterance], language: Language = "en") -> 
     """A dialogue as judges read it: one speaker's line after the other, names in the run's language."""
     names = _NAMES[language]
     return "\n".join(f"[{names[utterance.role]}]: {utterance.text}" for utterance in history)
-
-
-def fence(*texts: str) -> str:
-    """A mark that none of the texts contains, drawn from the texts themselves."""
-    for attempt in range(1000):
-        mark = f"=={digest(*texts, attempt, size=6)}=="
-        if not any(mark in text for text in texts):
-            return mark
-    raise ValueError("no fence was found that the texts do not contain")
 
 
 _PLANTED = re.compile(r"[#＃]{3,}(?=.{0,60}?[(（]\s*[abcａｂｃ]\s*[)）])", re.DOTALL | re.IGNORECASE)
@@ -146,24 +142,27 @@ def defused(text: str) -> str:
 
 
 async def judge_round(
-    ask: Ask, bench: Bench, match: Match, judge: str, criterion: str, round_number: int
+    ask: Ask, panel: JudgePanel, match: Match, judge: str, criterion: str, round_number: int
 ) -> Judgment:
     """One round of one judge (rounds count from 1). A reply that was cut off is an unreadable judgment.
 
     Raises CallFailed where no reply came at all.
     """
-    how = bench.how
+    how = panel.how
     slot_a, slot_b = slots(match, judge, criterion, round_number, how.order, how.seed)
-    prompt = bench.prompt(match, slot_a, slot_b, criterion)
-    reading, raw, reason = LetterReading(None, "not asked"), "", None
+    prompt = panel.prompt(match, slot_a, slot_b, criterion)
+    said: Asked[Said] = Asked("failed")
     for attempt in range(how.reask + 1):
         repeat = number(match.id, criterion, round_number, attempt)
-        raw, finish = await _ask(ask, judge, prompt, repeat, f"{match.id}#{round_number}")
-        reading, reason = _read(bench, raw, finish, prompt)
-        if reading.letter is not None:
+        item = f"{match.id}#{round_number}"
+        said = await ask_judge(ask, judge, prompt, _reader(panel, prompt), stage="judge", item=item, repeat=repeat)
+        if said.failure is not None:
+            raise said.failure
+        if said.state == "answered":
             break
+    letter, reason = said.value or (LetterReading(None, "not asked"), None)
     return judgment_from(
-        reading,
+        letter,
         subset=match.subset.id,
         dialogue=match.subset.dialogue,
         judge=judge,
@@ -171,30 +170,29 @@ async def judge_round(
         round=round_number,
         slot_a=slot_a.endpoint,
         slot_b=slot_b.endpoint,
-        raw=raw,
+        raw=said.raw,
         reason=reason,
     )
 
 
-async def _ask(ask: Ask, judge: str, prompt: Prompt, repeat: int, item: str) -> tuple[str, str]:
-    try:
-        answer = await ask(judge, prompt, repeat=repeat, stage="judge", item=item)
-    except CallFailed as failed:
-        if failed.kind != "truncated":
-            raise
-        return failed.partial, "length"
-    return answer.text, answer.finish
-
-
-def _read(bench: Bench, raw: str, finish: str, prompt: Prompt) -> tuple[LetterReading, str | None]:
+def _reader(panel: JudgePanel, prompt: Prompt) -> Callable[[str, str], Reading[Said]]:
     quoted = [prompt.fields[name] for name in ("history", "response_a", "response_b")]
-    if bench.how.form == "marker":
-        return read_marker(raw, finish=finish, quoted=quoted), _overall_words(raw)
-    found = read_object(raw, finish=finish, keys=("verdict",), quoted=quoted)
-    if found.value is None:
-        return LetterReading(None, CUT_OFF if finish == "length" else found.reason), None
-    overall = found.value.get("overall")
-    return read_choice(found.value.get("verdict")), overall if isinstance(overall, str) else None
+
+    def read(raw: str, finish: str) -> Reading[Said]:
+        if panel.how.answer_format == "marker":
+            letter, overall = read_marker(raw, finish=finish, quoted=quoted), _overall_words(raw)
+        else:
+            letter, overall = _read_object(read_object(raw, finish=finish, keys=("verdict",), quoted=quoted))
+        return Reading((letter, overall), letter.letter is not None, reason=letter.reason)
+
+    return read
+
+
+def _read_object(reply: ObjectReading) -> Said:
+    if reply.value is None:
+        return LetterReading(None, reply.reason), None
+    overall = reply.value.get("overall")
+    return read_choice(reply.value.get("verdict")), overall if isinstance(overall, str) else None
 
 
 def _overall_words(raw: str) -> str | None:
@@ -218,13 +216,15 @@ class Judged:
     verdict: Verdict | None
 
 
-async def judge_match(ask: Ask, bench: Bench, match: Match, criterion: str, earlier: Earlier = NOTHING) -> Judged:
+async def judge_match(
+    ask: Ask, panel: JudgePanel, match: Match, criterion: str, earlier: Earlier = NOTHING
+) -> Judged:
     """All rounds of all judges for one match, and the majority.
 
     Rounds are asked at once, or, where ``rounds_mode`` is ``decisive``, as many as any verdict needs, and then one
     after the other while the verdict is open. A round that ``earlier`` knows is taken from there.
     """
-    how = bench.how
+    how = panel.how
     rounds = [(number, judge) for number in range(1, how.rounds + 1) for judge in how.judges]
     needed = how.asked // 2 + 1 if how.rounds_mode == "decisive" else how.asked
     judgments: list[Judgment] = []
@@ -235,7 +235,7 @@ async def judge_match(ask: Ask, bench: Bench, match: Match, criterion: str, earl
         known, new = _sorted_out(batch, match, criterion, earlier)
         judgments.extend(known)
         outcome = await each(
-            new, lambda one: judge_round(ask, bench, match, one[1], criterion, one[0]), at_once=len(new)
+            new, lambda one: judge_round(ask, panel, match, one[1], criterion, one[0]), at_once=len(new)
         )
         if outcome.stopped is not None:
             raise outcome.stopped

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import Literal, Protocol, get_args
 
+from arena.asking import Asked
+
 Origin = Literal["csv", "judge", "heuristic", "missing"]
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 
@@ -31,8 +33,8 @@ _STEPS = ((1.0, 5), (0.75, 4), (0.5, 3), (0.25, 2))
 class IntentJudge(Protocol):
     """Whoever scores the intent of an item that has no valid score of its own: an endpoint, a person, a rule."""
 
-    async def __call__(self, query: str, expected: str, response: str) -> int | None:
-        """0 to 5, or None where the judge failed or could not be read."""
+    async def __call__(self, query: str, expected: str, response: str) -> Asked[int | None]:
+        """The value of what is answered is 0 to 5; every other state says why there is none."""
         ...
 
 

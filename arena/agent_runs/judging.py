@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.judge import fence
+from arena.asking import Asked, Reading, ask_judge, fence
 from arena.reading import read_integer, read_object
 from gateway import prompts
-from gateway.errors import CallFailed
 from gateway.prompt import Ask, Message, Prompt, Schema
 from runstore.records import Language
 
+STAGE = "intent"
 SCHEMA = Schema(
-    "intent",
+    STAGE,
     {
         "type": "object",
         "properties": {"reason": {"type": "string"}, "score": {"type": "integer", "minimum": 0, "maximum": 5}},
@@ -36,17 +36,19 @@ class EndpointJudge:
         """With the shipped prompt ``intent``, or the user's own out of ``folder``. Raises Problem."""
         return cls(ask, endpoint, prompts.load("arena", "intent", language, folder))
 
-    async def __call__(self, query: str, expected: str, response: str) -> int | None:
-        """None where the call failed, was cut off, or its answer is no whole number from 0 to 5.
-
-        Raises Stopped where the run is stopping.
-        """
-        material = {"query": query, "expected": expected, "response": response}
-        content = self.text.fill(**material, fence=fence(*material.values()))
+    async def __call__(self, query: str, expected: str, response: str) -> Asked[int | None]:
+        """Raises Stopped where the run is stopping."""
+        texts = [query, expected, response]
+        content = self.text.fill(query=query, expected=expected, response=response, fence=fence(*texts))
         prompt = Prompt(role="score", messages=(Message("user", content),), schema=SCHEMA)
-        try:
-            answer = await self.ask(self.endpoint, prompt, stage="intent")
-        except CallFailed:
-            return None
-        found = read_object(answer.text, finish=answer.finish, keys=("score",), quoted=list(material.values()))
-        return None if found.value is None else read_integer(found.value.get("score"), 0, 5).value
+
+        def read(raw: str, finish: str) -> Reading[int | None]:
+            reply = read_object(raw, finish=finish, keys=("score",), quoted=texts)
+            if reply.value is None:
+                return Reading(None, is_readable=False, reason=reply.reason)
+            given = reply.value.get("score")
+            score = read_integer(given, 0, 5)
+            is_missing = given is None
+            return Reading(score.value, score.value is not None or is_missing, not is_missing, score.reason)
+
+        return await ask_judge(self.ask, self.endpoint, prompt, read, stage=STAGE)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
+from arena import asking
 from arena.agent_runs.checks import Limits
 from arena.agent_runs.links import Levels
 from arena.agent_runs.state import Records, Spool, State
@@ -23,7 +25,10 @@ class Options:
 
 @dataclass
 class Scored:
-    """All rows read and scored: the compact state, the spooled texts, and rows that could not be split."""
+    """All rows read and scored: the compact state, the spooled texts, and rows that could not be split.
+
+    ``asked``: how the judge's questions ended; ``unscored``: those without a score, by file and row.
+    """
 
     tables: list[Table]
     options: Options
@@ -33,8 +38,10 @@ class Scored:
     judged: bool
     malformed: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     malformed_count: int = 0
-    judge_asked: int = 0
-    judge_failed: int = 0
+    asked: Counter[asking.State] = field(default_factory=Counter[asking.State])
+    unscored: list[tuple[str, asking.Asked[int | None]]] = field(
+        default_factory=list[tuple[str, asking.Asked[int | None]]]
+    )
 
     @property
     def full(self) -> bool:

@@ -8,7 +8,7 @@ few texts that the report shows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from arena.agent_runs.patterns import failing_patterns, failures_by_path, instab
 from arena.agent_runs.scored import MALFORMED_LISTED, Options, Scored
 from arena.agent_runs.state import Spool, State
 from arena.agent_runs.tables import Table
+from arena.asking import STATES, Asked
 from gateway.crowd import each
 from runstore.problems import InputProblem
 
@@ -65,7 +66,7 @@ async def score_tables(
     scored = Scored(list(tables), options, state, state.records(), spool, judge is not None)
     for place, table in enumerate(tables):
         for block in _blocks(table, scored):
-            await _settle_intent(block, judge, scored)
+            await _settle_intent(block, judge, scored, table.path.name)
             state.add(place, block)
             if spool is not None:
                 spool.add([spooled(item) for item in block])
@@ -101,7 +102,7 @@ def _blocks(table: Table, scored: Scored) -> Iterator[list[Item]]:
         yield block
 
 
-async def _settle_intent(items: list[Item], judge: IntentJudge | None, scored: Scored) -> None:
+async def _settle_intent(items: list[Item], judge: IntentJudge | None, scored: Scored, file: str) -> None:
     waiting: list[Item] = []
     for item in items:
         if item.intent is not None:
@@ -119,13 +120,19 @@ async def _settle_intent(items: list[Item], judge: IntentJudge | None, scored: S
         raise outcome.stopped
     if outcome.failed:
         raise outcome.failed[0][1]
-    scored.judge_asked += len(waiting)
-    for item, score in outcome.done:
-        if score is None or not 0 <= score <= 5:
-            # A judge that failed is a gap, not an occasion for a cheaper guess.
-            scored.judge_failed += 1
-        else:
-            item.intent, item.origin = float(score), "judge"
+    for item, said in outcome.done:
+        _take_score(item, said, scored, f"{file}:{item.row}")
+
+
+def _take_score(item: Item, said: Asked[int | None], scored: Scored, place: str) -> None:
+    """A judge that gave no score is a gap, not an occasion for a cheaper guess."""
+    if said.state == "answered" and (said.value is None or not 0 <= said.value <= 5):
+        said = replace(said, state="unreadable", reason=f"{said.value} is off the scale 0 to 5")
+    scored.asked[said.state] += 1
+    if said.state == "answered" and said.value is not None:
+        item.intent, item.origin = float(said.value), "judge"
+    else:
+        scored.unscored.append((place, said))
 
 
 def analyse(
@@ -163,6 +170,9 @@ def analyse(
         "patterns": failing_patterns(counted, state),
         "instability": instability_causes(counted, state),
     }
+    if scored.judged:
+        states = {state.replace(" ", "_"): scored.asked[state] for state in STATES}
+        figures["judge"] = {"asked": scored.asked.total(), **states}
     return Analysis(figures, shown)
 
 
@@ -180,10 +190,9 @@ def _checks(scored: Scored, kept: Bools, queries: int, unmatched: int) -> list[d
     )
     count = scored.malformed_count
     checks.append(share_check("malformed_rows", count, count + rows, limits.malformed))
-    if scored.judge_asked:
-        checks.append(
-            share_check("judge_failures", scored.judge_failed, scored.judge_asked, limits.judge_failures)
-        )
+    if asked := scored.asked.total():
+        lost = asked - scored.asked["answered"]
+        checks.append(share_check("judge_failures", lost, asked, limits.judge_failures))
     return checks
 
 

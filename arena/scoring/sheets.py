@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from arena.judge import fence
+from arena.asking import Asked, Reading, ask_judge, fence
 from arena.rubrics.evidence import evidence_found
 from arena.rubrics.form import Wanted, form_text, schema, skeleton, value_rules
 from arena.rubrics.rubric import Rubric
@@ -17,7 +17,7 @@ from arena.scoring.filled import FLAGS, Filled, Slot, read_filled
 from arena.scoring.subjects import Subject
 from gateway import prompts
 from gateway.crowd import each
-from gateway.errors import CallFailed, Stopped, as_failed
+from gateway.errors import Stopped, as_failed
 from gateway.prompt import Ask, Message, Prompt, Schema
 from runstore.ids import number
 from runstore.problems import Problem
@@ -101,22 +101,25 @@ async def fill_in(ask: Ask, form: Form, subject: Subject, judge: str, repeat: in
     What the first reply lacks is asked for alone, at most ``reask`` times; what stays missing is None. A reply
     that was cut off gives nothing. Raises CallFailed where the first call brought no reply, and Stopped.
     """
-    required = _required(form.rubric)
     filled, raws = Filled(), list[str]()
     for attempt in range(reask + 1):
         missing = filled.missing(Wanted.whole(form.rubric))
-        if attempt and not Wanted(missing.slots, missing.flags & required.flags):
+        if attempt and not _required_of(form.rubric, missing):
             break
-        try:
-            raw, later = await _ask_once(ask, form, subject, judge, missing, number(subject.id, repeat, attempt))
-        except CallFailed:
-            if not raws:
-                raise
+        said = await _ask_once(ask, form, subject, judge, missing, number(subject.id, repeat, attempt))
+        if said.failure is not None and not raws:
+            raise said.failure
+        if said.value is None:
             break
-        raws.append(raw)
-        filled.reason = later.reason if not filled.values else filled.reason
-        filled.add(later)
+        raws.append(said.raw)
+        filled.reason = said.value.reason if not filled.values else filled.reason
+        filled.add(said.value)
     return _sheet(form, subject, judge, repeat, filled, raws)
+
+
+def _required_of(rubric: Rubric, wanted: Wanted) -> Wanted:
+    """Without the flags that may be left out."""
+    return Wanted(wanted.slots, wanted.flags & _required(rubric).flags)
 
 
 def _required(rubric: Rubric) -> Wanted:
@@ -126,17 +129,17 @@ def _required(rubric: Rubric) -> Wanted:
 
 async def _ask_once(
     ask: Ask, form: Form, subject: Subject, judge: str, wanted: Wanted, repeat: int
-) -> tuple[str, Filled]:
-    prompt = form.prompt(subject, wanted)
-    try:
-        answer = await ask(judge, prompt, repeat=repeat, stage=STAGE, item=subject.id)
-        raw, finish = answer.text, answer.finish
-    except CallFailed as failed:
-        if failed.kind != "truncated":
-            raise
-        raw, finish = failed.partial, "length"
+) -> Asked[Filled]:
     quoted = [message.text for message in subject.messages]
-    return raw, read_filled(raw, form.rubric, wanted, finish=finish, quoted=quoted)
+
+    def read(raw: str, finish: str) -> Reading[Filled]:
+        filled = read_filled(raw, form.rubric, wanted, finish=finish, quoted=quoted)
+        is_readable = bool(filled.values or filled.not_applicable)
+        lacking = _required_of(form.rubric, filled.missing(wanted))
+        return Reading(filled, is_readable, not lacking, filled.reason)
+
+    prompt = form.prompt(subject, wanted)
+    return await ask_judge(ask, judge, prompt, read, stage=STAGE, item=subject.id, repeat=repeat)
 
 
 def _sheet(form: Form, subject: Subject, judge: str, repeat: int, filled: Filled, raws: Sequence[str]) -> Sheet:
@@ -221,10 +224,3 @@ async def score_all(
         for (subject, judge, repeat), error in outcome.failed
     ]
     return Sheets(outcome.results(), failures, outcome.stopped)
-
-
-async def score_subject(
-    ask: Ask, form: Form, subject: Subject, judges: Sequence[str], *, repeats: int = 3, reask: int = 2
-) -> Sheets:
-    """:func:`score_all` for one subject."""
-    return await score_all(ask, form, [subject], judges, repeats=repeats, reask=reask)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from frontdesk.runner.progress import Progress
 from runstore.problems import InputProblem, Problem
 
 if TYPE_CHECKING:
-    from arena.agent_runs.intent import IntentJudge
-    from arena.agent_runs.scored import Options, Scored
+    from arena.agent_runs.scored import Options
     from arena.agent_runs.scoring import Analysis
-    from arena.agent_runs.tables import Layout, Table
+    from arena.agent_runs.tables import Layout
+    from frontdesk.runner.agent_runs import Judge
 
-_EVERY = 100_000
 # Check -> its default limit, and what it is a share of.
 _LIMITS = {
     "unmatched": (0.0, "questions that are not in every round"),
@@ -78,6 +74,8 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from arena.agent_runs.tables import open_table
+    from frontdesk.runner import agent_runs
+    from runstore.publish import to_json
 
     if args.out is None and not args.dry_run:
         raise Problem("--out DIR is needed (or --dry-run)")
@@ -89,53 +87,25 @@ def run(args: argparse.Namespace) -> int:
     tables = [open_table(path, layout) for path in args.files]
     earlier: list[Path] = args.compare or []
     before = [open_table(path, layout) for path in earlier]
-    if args.dry_run:
-        return _describe([*tables, *before])
-    if args.judge is None:
-        return asyncio.run(_score(args, options, tables, before, None))
-    return _score_with_judge(args, options, tables, before)
+    if args.dry_run or args.out is None:
+        print(to_json(agent_runs.describe([*tables, *before]), indent=True).decode())
+        return 0
+    job = agent_runs.Job(tables, before, options, args.out)
+    return agent_runs.run(job, _judge(args), lambda analysis: _report(args, analysis))
 
 
-def _score_with_judge(args: argparse.Namespace, options: Options, tables: list[Table], before: list[Table]) -> int:
-    """With an endpoint for what has no score; its journal is in the output folder, so a rerun pays nothing."""
-    from arena.agent_runs.judging import EndpointJudge
+def _judge(args: argparse.Namespace) -> Judge | None:
     from frontdesk.runner import config as configuration
-    from frontdesk.runner import session
-    from frontdesk.runner.pipeline import Pipeline
-    from frontdesk.runner.runfolder import RunFolder
-    from gateway.errors import Stopped
+    from frontdesk.runner.agent_runs import Judge
 
+    if args.judge is None:
+        return None
     config = configuration.load(args.config)
     if args.judge not in config.endpoints:
         raise InputProblem(
             args.config, f"one of {', '.join(config.endpoints)}", found=args.judge, field="endpoints"
         )
-    prompts = Path(config.run.prompts) if config.run.prompts else None
-    running: list[Pipeline] = []
-    settled = 0
-
-    async def work() -> int:
-        nonlocal settled
-        async with session.opened(RunFolder(args.out), config, [args.judge], change=True) as pipeline:
-            running.append(pipeline)
-            if pipeline.gateway is None:
-                raise Problem("the judge's endpoint could not be opened")
-            judge = EndpointJudge.load(pipeline.gateway.ask, args.judge, args.language, prompts)
-
-            async def counting(query: str, expected: str, response: str) -> int | None:
-                nonlocal settled
-                score = await judge(query, expected, response)
-                settled += 1
-                return score
-
-            try:
-                return await _score(args, options, tables, before, counting)
-            except Stopped as reason:
-                print(f"stopped: {reason}; {settled} scores of intent are in the journal", file=sys.stderr)
-                print("to go on: run the same command again", file=sys.stderr)
-                return reason.exit_code
-
-    return session.run_interruptibly(work, lambda: running[0].gateway if running else None)
+    return Judge(args.judge, config, args.language)
 
 
 def _layout(args: argparse.Namespace) -> Layout:
@@ -177,78 +147,12 @@ def _options(args: argparse.Namespace) -> Options:
     return Options(levels=args.accuracy, rounds_by=_rounds(args), limits=limits)
 
 
-def _describe(tables: list[Table]) -> int:
-    """What would be read, without scoring: file, encoding, columns, rows, and rows without a valid LLM score."""
-    from arena.agent_runs.intent import csv_score
-    from runstore.publish import to_json
-
-    described: list[dict[str, Any]] = []
-    for table in tables:
-        index = table.columns.index
-        score, status = index.get("llm_score"), index.get("llm_status")
-        rows = malformed = missing = 0
-        for _, cells in table.rows():
-            rows += 1
-            if cells is None:
-                malformed += 1
-            elif score is None or csv_score(cells[score], "" if status is None else cells[status]) is None:
-                missing += 1
-        described.append({**table.describe(), "rows": rows, "malformed": malformed, "without_llm_score": missing})
-    print(to_json(described, indent=True).decode())
-    return 0
-
-
-class _Said:
-    """A line on stderr for every 100,000 rows read."""
-
-    def __init__(self) -> None:
-        self._progress = Progress()
-        self._rows = 0
-
-    def __call__(self, rows: int) -> None:
-        before, self._rows = self._rows, self._rows + rows
-        if before // _EVERY != self._rows // _EVERY:
-            self._progress.say(f"{self._rows:,} rows read")
-
-
-async def _score(
-    args: argparse.Namespace,
-    options: Options,
-    tables: list[Table],
-    before: list[Table],
-    judge: IntentJudge | None,
-) -> int:
-    from arena.agent_runs.scoring import analyse, score_tables
-    from arena.agent_runs.state import Spool
-
-    with ExitStack() as stack:
-        spool = Spool(args.out)
-        stack.callback(spool.close)
-        said = _Said()
-        scored = await score_tables(tables, options, judge=judge, spool=spool, progress=said)
-        earlier = await score_tables(before, options, judge=judge, progress=said) if before else None
-        compared, changed = _compared(earlier, scored) if earlier else (None, None)
-        analysis = analyse(scored, args.out / "items.csv", also_show=changed)
-    if compared:
-        analysis.figures["comparison"] = compared
-    _publish(args, analysis)
-    return 0 if analysis.complete else 1
-
-
-def _compared(before: Scored, after: Scored) -> tuple[dict[str, Any], dict[str, list[int]]]:
-    # Imported here alone: the tests bring SciPy, which nothing else of this command needs.
-    from arena.agent_runs.compare import compare
-
-    return compare(before, after)
-
-
-def _publish(args: argparse.Namespace, analysis: Analysis) -> None:
+def _report(args: argparse.Namespace, analysis: Analysis) -> int:
     from frontdesk.report.agent_runs import check_line, markdown
     from frontdesk.report.agent_runs_page import page
     from frontdesk.report.agent_runs_words import Words
-    from runstore.publish import to_json, write_json, write_text
+    from runstore.publish import to_json, write_text
 
-    write_json(args.out / "agent_runs.json", analysis.figures)
     write_text(args.out / "agent_runs.md", markdown(analysis, args.language))
     write_text(args.out / "agent_runs.html", page(analysis, args.language))
     words = Words(args.language)
@@ -260,3 +164,4 @@ def _publish(args: argparse.Namespace, analysis: Analysis) -> None:
     )
     if args.json:
         print(to_json(analysis.figures, indent=True).decode())
+    return 0 if analysis.complete else 1

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from arena import criteria
-from arena.judge import Bench, Judging
+from arena.judge import JudgePanel, Judging
 from arena.matches import all_pairs, chosen_pairs
 from frontdesk.runner.config import Config, SimulateSection
 from gateway.adapters.base import EndpointSettings
@@ -149,7 +149,7 @@ def judging(config: Config) -> Judging:
         criteria=tuple(chosen),
         rounds=section.rounds,
         order=section.order,
-        form=section.format,
+        answer_format=section.format,
         one_by_one=section.one_by_one,
         rounds_mode=section.rounds_mode,
         reask=section.reask,
@@ -157,9 +157,9 @@ def judging(config: Config) -> Judging:
     )
 
 
-def bench(config: Config) -> Bench:
+def bench(config: Config) -> JudgePanel:
     """The judges' prompt and how it is used. Raises Problem, InputProblem."""
-    return Bench.load(judging(config), config.run.language, prompts_of(config))
+    return JudgePanel.load(judging(config), config.run.language, prompts_of(config))
 
 
 def pairs(config: Config, replied: Sequence[str] = ()) -> list[tuple[str, str]]:

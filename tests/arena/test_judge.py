@@ -4,7 +4,8 @@ import orjson
 import pytest
 
 from arena import criteria
-from arena.judge import Bench, Judging, fence, judge_match, judge_round
+from arena.asking import fence
+from arena.judge import JudgePanel, Judging, judge_match, judge_round
 from arena.matches import Match
 from gateway.adapters.scripted import ScriptedAdapter
 from gateway.engine import Gateway
@@ -40,8 +41,8 @@ def a_match(text_x: str = "What have you tried?", text_y: str = "It is 4.", name
     return Match(subset, one, other)
 
 
-def bench(**how) -> Bench:
-    return Bench.load(Judging(judges=("judge",), criteria=CRITERIA, **how))
+def bench(**how) -> JudgePanel:
+    return JudgePanel.load(Judging(judges=("judge",), criteria=CRITERIA, **how))
 
 
 def judge_that(answer) -> Gateway:
@@ -142,7 +143,7 @@ async def test_json_verdicts_are_asked_by_schema_and_read():
         return orjson.dumps({"comparison": "…", "overall": "asks", "verdict": slot}).decode()
 
     async with Gateway({"judge": ScriptedAdapter.of(answer)}) as gateway:
-        judgment = await judge_round(gateway.ask, bench(form="json"), a_match(), "judge", "overall", 1)
+        judgment = await judge_round(gateway.ask, bench(answer_format="json"), a_match(), "judge", "overall", 1)
     assert (judgment.winner, judgment.reason) == ("x", "asks")
     assert "###" not in seen[0]["messages"][-1]["content"]
 

@@ -16,6 +16,7 @@ from arena.agent_runs.scored import Options, Scored
 from arena.agent_runs.scoring import Analysis, analyse, score_tables
 from arena.agent_runs.state import OTHERS, Names, Spool
 from arena.agent_runs.tables import Layout, open_table
+from arena.asking import Asked
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_csv
 from tests.support.agent_runs_table import HEADER, raw, table_text
@@ -220,9 +221,9 @@ async def test_a_column_that_is_no_repeat_is_noticed(tmp_path: Path) -> None:
 async def test_a_judge_scores_what_the_table_does_not(tmp_path: Path) -> None:
     asked: list[tuple[str, str, str]] = []
 
-    async def judge(query: str, expected: str, response: str) -> int | None:
+    async def judge(query: str, expected: str, response: str) -> Asked[int | None]:
         asked.append((query, expected, response))
-        return {"one": 4, "two": None, "three": 9}.get(query)
+        return {"one": Asked("answered", 4), "three": Asked("answered", 9)}.get(query, Asked("unreadable", None))
 
     lines = [
         run_row("Q0", "1/1", **{"질의": "zero", "LLM 점수": "2"}),
@@ -236,6 +237,14 @@ async def test_a_judge_scores_what_the_table_does_not(tmp_path: Path) -> None:
     assert intent["origin"] == {"csv": 1, "judge": 1, "heuristic": 1, "missing": 2}
     assert (intent["score"], intent["scored"]) == (pytest.approx((2 + 4 + 0) / 3), 3)
     assert [query for query, _, _ in asked] == ["one", "two", "three"]
+    assert analysis.figures["judge"] == {
+        "asked": 3,
+        "answered": 1,
+        "missing_values": 0,
+        "unreadable": 2,
+        "cut_off": 0,
+        "failed": 0,
+    }
     assert check(analysis, "judge_failures")["count"] == 2
     assert check(analysis, "judge_failures")["passed"] is False
 

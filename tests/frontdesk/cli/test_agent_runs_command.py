@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from pathlib import Path
 
 import pytest
@@ -197,6 +198,37 @@ def test_an_endpoint_judges_what_has_no_score_and_is_not_asked_twice(table: Path
     (tmp_path / "replies.jsonl").write_text(json.dumps({"reply": "not asked again"}), encoding="utf-8")
     main(arguments)
     assert read_json(out / "agent_runs.json") == first
+
+
+def test_what_a_judge_did_not_score_stays_apart_by_kind(table: Path, tmp_path: Path) -> None:
+    cut = {"match": "환율", "reply": '{"reason": "알', "finish": "length"}
+    config = scripted(tmp_path, cut, {"match": "결제일", "reply": '{"score": null}'}, {"reply": "4점쯤"})
+    out = tmp_path / "out"
+    assert main(["agent-runs", str(table), "--out", str(out), "--judge", "stub", "--config", str(config)]) == 1
+    failures = [json.loads(line) for line in (out / "failures.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert sorted(failure["kind"] for failure in failures) == ["cut off", "missing values", "unreadable"]
+    assert {failure["stage"] for failure in failures} == {"intent"}
+    assert all(failure["item"].startswith(f"{table.name}:") for failure in failures)
+    counts = {"asked": 3, "answered": 0, "missing_values": 1, "unreadable": 1, "cut_off": 1, "failed": 0}
+    assert read_json(out / "agent_runs.json")["judge"] == counts
+
+
+def test_a_dead_judge_leaves_its_failures_and_exit_code_1(table: Path, tmp_path: Path) -> None:
+    config = tmp_path / "judge.toml"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    config.write_text(
+        f'[endpoints.dead]\nkind = "openai"\nmodel = "m"\nretries = 0\nbase_url = "http://127.0.0.1:{port}/v1"\n',
+        encoding="utf-8",
+    )
+    out = tmp_path / "out"
+    assert main(["agent-runs", str(table), "--out", str(out), "--judge", "dead", "--config", str(config)]) == 1
+    failures = [json.loads(line) for line in (out / "failures.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(failure["endpoint"], failure["kind"]) for failure in failures] == [("dead", "connection")] * 3
+    figures = read_json(out / "agent_runs.json")
+    assert (figures["judge"]["failed"], figures["judge"]["asked"]) == (3, 3)
+    assert figures["set"]["intent"]["origin"]["judge"] == 0
 
 
 def test_an_unknown_judge_is_refused_with_those_there_are(

@@ -1,0 +1,157 @@
+"""Tables of agent runs scored: with the tables' own scores, a stated heuristic, or an endpoint as the judge."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.agent_runs.intent import IntentJudge, csv_score
+from arena.agent_runs.judging import STAGE, EndpointJudge
+from arena.agent_runs.scored import Options, Scored
+from arena.agent_runs.scoring import Analysis, analyse, score_tables
+from arena.agent_runs.state import Spool
+from arena.agent_runs.tables import Table
+from arena.asking import Asked
+from frontdesk.runner import session
+from frontdesk.runner.config import Config
+from frontdesk.runner.pipeline import Pipeline
+from frontdesk.runner.plan import prompts_of
+from frontdesk.runner.progress import Progress
+from frontdesk.runner.runfolder import RunFolder
+from gateway.errors import Stopped
+from runstore.problems import Problem
+from runstore.publish import write_json
+from runstore.records import Failure, Language
+
+_EVERY = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """``tables`` are scored, and tested against the tables of the runs ``before`` where there are any."""
+
+    tables: Sequence[Table]
+    before: Sequence[Table]
+    options: Options
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """An endpoint of the configuration, and the language of the prompt."""
+
+    endpoint: str
+    config: Config
+    language: Language
+
+
+def describe(tables: Sequence[Table]) -> list[dict[str, Any]]:
+    """What would be read, without scoring: file, encoding, columns, rows, and rows without a valid LLM score."""
+    described: list[dict[str, Any]] = []
+    for table in tables:
+        index = table.columns.index
+        score, status = index.get("llm_score"), index.get("llm_status")
+        rows = malformed = missing = 0
+        for _, cells in table.rows():
+            rows += 1
+            if cells is None:
+                malformed += 1
+            elif score is None or csv_score(cells[score], "" if status is None else cells[status]) is None:
+                missing += 1
+        described.append({**table.describe(), "rows": rows, "malformed": malformed, "without_llm_score": missing})
+    return described
+
+
+def run(job: Job, judge: Judge | None, conclude: Callable[[Analysis], int]) -> int:
+    """Score, write the records, and hand the analysis on; returns the exit code that ``conclude`` gives.
+
+    The judge's journal is in the output folder, so a rerun pays nothing; ``failures.jsonl`` has the rows that it
+    gave no score, each with its kind. Raises Problem.
+    """
+    if judge is None:
+        return asyncio.run(_without_judge(job, conclude))
+    running: list[Pipeline] = []
+
+    async def work() -> int:
+        folder = RunFolder(job.folder)
+        async with session.opened(folder, judge.config, [judge.endpoint], change=True) as pipeline:
+            running.append(pipeline)
+            return await _with_judge(job, judge, pipeline, conclude)
+
+    return session.run_interruptibly(work, lambda: running[0].gateway if running else None)
+
+
+async def _without_judge(job: Job, conclude: Callable[[Analysis], int]) -> int:
+    analysis, _ = await _score(job, None)
+    return conclude(analysis)
+
+
+async def _with_judge(job: Job, judge: Judge, pipeline: Pipeline, conclude: Callable[[Analysis], int]) -> int:
+    if pipeline.gateway is None:
+        raise Problem("the judge's endpoint could not be opened")
+    endpoint = EndpointJudge.load(pipeline.gateway.ask, judge.endpoint, judge.language, prompts_of(judge.config))
+    settled = 0
+
+    async def counting(query: str, expected: str, response: str) -> Asked[int | None]:
+        nonlocal settled
+        said = await endpoint(query, expected, response)
+        settled += 1
+        return said
+
+    try:
+        analysis, unscored = await _score(job, counting)
+    except Stopped as reason:
+        pipeline.progress.say(f"stopped: {reason}; {settled} scores of intent are in the journal")
+        pipeline.progress.say("to go on: run the same command again")
+        return reason.exit_code
+    pipeline.folder.replace_failures(STAGE, _failures(unscored, judge.endpoint))
+    return conclude(analysis)
+
+
+def _failures(unscored: Sequence[tuple[str, Asked[int | None]]], endpoint: str) -> list[Failure]:
+    records = (said.failure_record(endpoint, STAGE, place) for place, said in unscored)
+    return [record for record in records if record is not None]
+
+
+async def _score(job: Job, judge: IntentJudge | None) -> tuple[Analysis, list[tuple[str, Asked[int | None]]]]:
+    """The analysis, written as ``agent_runs.json`` and ``items.csv``, and what the judge gave no score."""
+    with ExitStack() as stack:
+        spool = Spool(job.folder)
+        stack.callback(spool.close)
+        rows_read = _RowsRead()
+        scored = await score_tables(job.tables, job.options, judge=judge, spool=spool, progress=rows_read)
+        unscored = list(scored.unscored)
+        before: Scored | None = None
+        if job.before:
+            before = await score_tables(job.before, job.options, judge=judge, progress=rows_read)
+            unscored += before.unscored
+        compared, changed = _compared(before, scored) if before else (None, None)
+        analysis = analyse(scored, job.folder / "items.csv", also_show=changed)
+    if compared:
+        analysis.figures["comparison"] = compared
+    write_json(job.folder / "agent_runs.json", analysis.figures)
+    return analysis, unscored
+
+
+def _compared(before: Scored, after: Scored) -> tuple[dict[str, Any], dict[str, list[int]]]:
+    # Imported here alone: the tests bring SciPy, which nothing else of this command needs.
+    from arena.agent_runs.compare import compare
+
+    return compare(before, after)
+
+
+class _RowsRead:
+    """A line on stderr for every 100,000 rows read."""
+
+    def __init__(self) -> None:
+        self._progress = Progress()
+        self._rows = 0
+
+    def __call__(self, rows: int) -> None:
+        already, self._rows = self._rows, self._rows + rows
+        if already // _EVERY != self._rows // _EVERY:
+            self._progress.say(f"{self._rows:,} rows read")
