@@ -22,7 +22,8 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from arena.judge import is_decided
-from arena.ratings.bradley_terry import Design, fit
+from arena.ratings.design import Design
+from arena.ratings.fitting import fit
 from arena.reading import LetterReading
 from arena.sequential.best import Best
 from arena.sequential.evidence import BETS, log_threshold, log_wealth, stakes

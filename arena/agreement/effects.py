@@ -84,24 +84,6 @@ def d_av(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Statistic:
     return _d(key, name, a, b, (float(a.std(ddof=1)) + float(b.std(ddof=1))) / 2, n, True, level)
 
 
-def d_rm(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Statistic:
-    """d_z times sqrt(2 (1 - r)): repeated measures, in units of the single measurement (Lakens 2013)."""
-    a, b, n = _columns(x, y, True)
-    key, name = "d_rm", "Cohen's d_rm (repeated measures)"
-    z = d_z(a, b, level=level)
-    if z.value is None:
-        return missing(key, name, z.reason or "", len(a), n, unit="pairs")
-    if z.value == 0 and not np.any(differences(a, b)):
-        return Statistic(key, name, 0.0, len(a), n, unit="pairs", interval_method="no interval: no difference")
-    if float(np.ptp(a)) == 0 or float(np.ptp(b)) == 0:
-        return missing(key, name, "no variance in a column, so no correlation", len(a), n, unit="pairs")
-    if 1 - _r(a, b) < 1e-12:
-        reason = "the columns correlate perfectly, so nothing is left to divide by"
-        return missing(key, name, reason, len(a), n, unit="pairs")
-    sd = float(differences(a, b).std(ddof=1)) / math.sqrt(2 * (1 - _r(a, b)))
-    return _d(key, name, a, b, sd, n, True, level)
-
-
 def matched_rank_biserial(x: ArrayLike, y: ArrayLike | None = None, *, level: float = 0.95) -> Statistic:
     """(positive - negative rank sum) / their total over x - y (or differences x), zeros dropped (Kerby 2014).
 

@@ -1,9 +1,8 @@
-"""Tests on pairs: Wilcoxon's signed ranks (exact with ties and zeros), signs, McNemar, sign-flip permutation."""
+"""Tests on pairs: Wilcoxon's signed ranks (exact with ties and zeros), signs, McNemar."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -126,68 +125,3 @@ def mcnemar(x: ArrayLike, y: ArrayLike) -> SignificanceTest:
     return SignificanceTest(
         key, name, float(only_x), p, "exact binomial", only_x + only_y, n, zero_rule=rule, smallest_p=smallest
     )
-
-
-def permutation_test(
-    x: ArrayLike,
-    y: ArrayLike | None = None,
-    *,
-    cluster: Sequence[Hashable] | None = None,
-    resamples: int = 20_000,
-    seed: int = 0,
-) -> SignificanceTest:
-    """Sign-flip test of the mean of x - y (or of differences x); whole clusters change sign together.
-
-    Up to 20 moving clusters every pattern is counted; beyond that seeded draws with p = (hits + 1) / (draws + 1).
-    """
-    raw = np.asarray(x, dtype=np.float64)
-    gaps = differences(raw, y) if y is not None else settle(raw)
-    n, there = len(gaps), np.isfinite(gaps)
-    gaps = gaps[there]
-    key, name, rule = (
-        "permutation",
-        "Paired permutation test of the mean difference, two-sided",
-        "zero differences kept",
-    )
-    if not np.count_nonzero(gaps):
-        reason = no_difference(len(gaps), len(gaps))
-        return SignificanceTest(key, name, None, None, "none", 0, n, zero_rule=rule, reason=reason)
-    sums = (
-        gaps if cluster is None else _cluster_sums(gaps, [c for c, ok in zip(cluster, there, strict=True) if ok])
-    )
-    sums = settle(sums, float(np.abs(gaps).sum()))
-    sums = sums[sums != 0]
-    observed, slack = abs(float(sums.sum())), 1e-9 * float(np.abs(sums).sum())
-    if len(sums) <= EXACT_UP_TO:
-        totals = np.zeros(1)
-        for value in sums:
-            totals = np.concatenate([totals + value, totals - value])
-        p, how = (
-            float((np.abs(totals) >= observed - slack).mean()),
-            f"exact: all 2^{len(sums)} sign patterns counted",
-        )
-        smallest = min(1.0, 2.0 ** (1 - len(sums)))
-    else:
-        p, how = (
-            _drawn_p(sums, observed - slack, resamples, seed),
-            f"{resamples} random sign patterns, seed {seed}",
-        )
-        smallest = 1 / (resamples + 1)
-    return SignificanceTest(
-        key, name, float(gaps.mean()), p, how, len(gaps), n, zero_rule=rule, smallest_p=smallest
-    )
-
-
-def _cluster_sums(values: FloatArray, cluster: Sequence[Hashable]) -> FloatArray:
-    index = {name: i for i, name in enumerate(dict.fromkeys(cluster))}
-    return np.bincount([index[name] for name in cluster], weights=values).astype(np.float64)
-
-
-def _drawn_p(sums: FloatArray, threshold: float, resamples: int, seed: int) -> float:
-    rng = np.random.default_rng(seed)
-    hits, step = 0, max(1, 2_000_000 // len(sums))
-    for start in range(0, resamples, step):
-        size = min(step, resamples - start)
-        signs = rng.integers(0, 2, size=(size, len(sums)), dtype=np.int8) * 2.0 - 1.0
-        hits += int((np.abs(signs @ sums) >= threshold).sum())
-    return (hits + 1) / (resamples + 1)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from arena.ratings.bradley_terry import Design
+from arena.ratings.design import Design
 from arena.ratings.linear import one_thread
 
 Floats = NDArray[np.float64]

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from arena.ratings.battles import Battles
-from arena.ratings.bradley_terry import Design, Fit, Pull, cell_design, fit
+from arena.ratings.design import Design, cell_design
 from arena.ratings.estimate import MEAN, SCALE, Estimate, estimate
+from arena.ratings.fitting import Fit, Pull, fit
 from arena.ratings.leaderboard import build, normal_quantile
 from arena.ratings.linear import one_thread
 from arena.ratings.result import CategoryTable, Leaderboard, LevelModel, LevelTable, RatedModel, Shrunken, number
 from arena.ratings.settings import Settings
-from arena.ratings.tie_models import MODELS
 from runstore.problems import Problem
 
 Floats = NDArray[np.float64]
@@ -151,7 +151,7 @@ def shrink(cells: Sequence[tuple[Design, Floats]], pooled: Fit, dispersion: floa
     def fits(tau: float) -> list[Fit]:
         pull = Pull(pooled.theta, np.full(len(pooled.theta), 1 / tau**2))
         return [
-            fit(design, counts / dispersion, ties=pooled.ties, tie=pooled.tie, pull=pull)
+            fit(design, counts / dispersion, model=pooled.model, tie=pooled.tie, pull=pull)
             for design, counts in cells
         ]
 
@@ -171,7 +171,7 @@ def shrink(cells: Sequence[tuple[Design, Floats]], pooled: Fit, dispersion: floa
 
 def _evidence(design: Design, counts: Floats, found: Fit, pooled: Fit, tau: float) -> float:
     """Laplace approximation of the log marginal likelihood of one level (constants in tau left out)."""
-    value = MODELS[pooled.ties].loglik(design.eta(found.theta, found.shared), pooled.tie or 0.0, counts)
+    value = pooled.model.loglik(design.eta(found.theta, found.shared), pooled.tie or 0.0, counts)
     value -= float(((found.theta - pooled.theta) ** 2).sum()) / (2 * tau**2) + len(found.theta) * np.log(tau)
     return value + float(np.linalg.slogdet(found.curvature)[1]) / 2
 

@@ -11,8 +11,9 @@ from scipy.sparse import csr_matrix, hstack
 from scipy.special import ndtri, stdtrit
 
 from arena.ratings.battles import Battles, Rows
-from arena.ratings.bradley_terry import Design, Fit, cell_design, fit
+from arena.ratings.design import Design, cell_design
 from arena.ratings.estimate import Estimate, estimate
+from arena.ratings.fitting import Fit, fit
 from arena.ratings.intervals import sandwich, score_units
 from arena.ratings.settings import Settings
 
@@ -82,11 +83,11 @@ def adjusted(battles: Battles, settings: Settings, columns: Mapping[str, Floats]
     design = _with_covariates(single, core, columns, position="position" in plain.design.shared)
     if _is_confounded(design):
         return Adjusted(plain, names, reason=CONFOUNDED)
-    counts, ties = design.counts(single.weight), plain.fitted.ties
-    found = fit(design, counts, ties=ties, covariance=False)
+    counts, model = design.counts(single.weight), plain.fitted.model
+    found = fit(design, counts, model=model, covariance=False)
     if not found.converged:  # so far out that the likelihood is flat and has no curvature to turn round
         return Adjusted(plain, names, reason=SEPARATED)
-    fitted = fit(design, counts, ties=ties, start=found)
+    fitted = fit(design, counts, model=model, start=found)
     clustered = settings.clustered and rows.cluster is not None
     clusters = len(np.unique(rows.cluster)) if clustered and rows.cluster is not None else 0
     if clustered and clusters < 2:

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
 from arena.ratings.battles import LOSS, TIE, WIN, Battles
-from arena.ratings.bradley_terry import Design, Fit, by_choix, cell_design, fit
+from arena.ratings.design import Design, cell_design
+from arena.ratings.fitting import Fit, fit
 from arena.ratings.graph import Structure, solvable, structure
 from arena.ratings.intervals import Draws, Refit, exact, one_step, sandwich, score_units
-from arena.ratings.settings import Settings, Ties
+from arena.ratings.models import model_of
+from arena.ratings.settings import Settings
 from runstore.ids import draw_seed
 
 Floats = NDArray[np.float64]
@@ -43,7 +45,6 @@ class Estimate:
     clusters: int = 0
     reason: str | None = None
     position_reason: str | None = None
-    ties: Ties = "half"
 
     def quantile(self, level: float) -> float:
         """Of the normal distribution, or of Student's t with one degree less than there are clusters."""
@@ -85,6 +86,7 @@ def _share_better(draws: Floats) -> Floats:
 
 def estimate(battles: Battles, settings: Settings) -> Estimate:
     """Fit the battles and say how sure the fit is. Never raises for a degenerate table: the reason is in it."""
+    model = model_of(settings.ties)
     shape = structure(battles.wins(), battles.ties())
     core = shape.core
     if settings.prior:
@@ -99,17 +101,16 @@ def estimate(battles: Battles, settings: Settings) -> Estimate:
             "the order of showing is confounded with the results or decides them all",
         )
     design, members = cell_design(battles, core, position=position)
-    found = Estimate(shape, members, design, None, position_reason=position_reason, ties=settings.ties)
+    found = Estimate(shape, members, design, None, position_reason=position_reason)
     if not len(members):
         return replace(found, reason="no set of models whose wins go round: no gap can be estimated")
     counts = design.counts(battles.weight)
-    ties: Ties = settings.ties if counts[:, TIE].any() else "half"
-    if ties != "half" and not settings.prior and not _ties_estimable(design, counts):
-        return replace(found, reason=f"the {ties} tie parameter has no finite estimate here; use ties as halves")
-    if settings.solver == "choix" and not position:
-        fitted = by_choix(design, counts)
-    else:
-        fitted = fit(design, counts, ties=ties, prior=settings.prior)
+    if not counts[:, TIE].any():
+        model = model.without_ties
+    if model.has_parameter and not settings.prior and not _ties_estimable(design, counts):
+        reason = f"the {model.name} tie parameter has no finite estimate here; use ties as halves"
+        return replace(found, reason=reason)
+    fitted = fit(design, counts, model=model, prior=settings.prior)
     return _with_uncertainty(replace(found, fitted=fitted), battles, settings)
 
 

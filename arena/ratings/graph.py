@@ -42,10 +42,6 @@ class Structure:
     below: NDArray[np.int64]
     flags: tuple[tuple[str, ...], ...]
 
-    @property
-    def estimable(self) -> Mask:
-        return self.core >= 0
-
 
 def structure(wins: Matrix, ties: Matrix) -> Structure:
     """Groups, cores and flags of an (M, M) table of wins (row over column) and symmetric ties."""

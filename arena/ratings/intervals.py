@@ -19,9 +19,11 @@ from scipy.sparse import csr_matrix, diags_array
 
 from arena.ratings.batch import connected, refit
 from arena.ratings.battles import Battles
-from arena.ratings.bradley_terry import Design, Fit, fit, scores
+from arena.ratings.design import Design
+from arena.ratings.fitting import Fit, fit, scores
 from arena.ratings.graph import components, reachable
 from arena.ratings.linear import one_thread
+from arena.ratings.models import HALF
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -123,11 +125,6 @@ class Draws:
     refit: Refit
     note: str | None = None
 
-    @property
-    def usable(self) -> Ints:
-        """For each parameter, in how many resamples it had a finite estimate."""
-        return np.isfinite(self.values).sum(0)
-
 
 @one_thread
 def one_step(fitted: Fit, units: Scores, battles: Battles, resamples: int, seed: int) -> Draws:
@@ -172,7 +169,7 @@ def exact(
     """Every resample fitted anew, from the full estimate on."""
     generator = np.random.Generator(np.random.SFC64(seed))
     values = np.full((resamples, len(fitted.vector)), np.nan)
-    stacked = fitted.ties == "half" and not len(fitted.shared) and not prior and design.size <= _STACKED_MODELS
+    stacked = fitted.model is HALF and not len(fitted.shared) and not prior and design.size <= _STACKED_MODELS
     chunk = max(1, _STACKED_CELLS // max(3 * len(design.i), 1)) if stacked else 1
     drawn = _resamples(generator, battles, resamples, clustered=clustered)
     for at in range(0, resamples, chunk):
@@ -211,7 +208,7 @@ def _refitted(fitted: Fit, design: Design, counts: Floats, prior: float) -> Floa
     strong = components(beats)
     whole = len(np.unique(design.core)) == len(np.unique(strong))
     if prior or whole:
-        again = fit(design, counts, ties=fitted.ties, prior=prior, start=fitted, covariance=False)
+        again = fit(design, counts, model=fitted.model, prior=prior, start=fitted, covariance=False)
         return again.vector if again.converged else np.full(len(fitted.vector), np.nan)
     return _refitted_in_part(fitted, design, counts, beats, strong)
 
@@ -250,7 +247,7 @@ def _refitted_in_part(
         none,
         none,
     )
-    again = fit(part, counts[rows], ties=fitted.ties, covariance=False)
+    again = fit(part, counts[rows], model=fitted.model, covariance=False)
     if again.converged:
         _align(values, fitted.theta, again.theta, kept, main, design.core, reach)
         values[design.size :] = again.vector[len(kept) :]

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from arena.agreement.holm import holm
 from arena.ratings.battles import Battles
-from arena.ratings.bradley_terry import Fit
 from arena.ratings.estimate import MEAN, SCALE, Estimate, estimate, gap_deviation
+from arena.ratings.fitting import Fit
 from arena.ratings.graph import reason as reason_of
 from arena.ratings.intervals import anchored, quantiles
+from arena.ratings.models import model_of
 from arena.ratings.result import (
+    SOLVER,
     Against,
     Counts,
     FitReport,
@@ -32,11 +34,6 @@ from runstore.problems import Problem
 
 Floats = NDArray[np.float64]
 
-METHODS = {
-    "half": "Bradley-Terry, maximum likelihood (Newton), ties as half a win each way",
-    "davidson": "Bradley-Terry with Davidson's ties, maximum likelihood (Newton)",
-    "rao_kupper": "Bradley-Terry with Rao and Kupper's ties, maximum likelihood (Newton)",
-}
 _ALL_PAIRS_UP_TO = 60
 
 
@@ -73,14 +70,12 @@ def build(battles: Battles, settings: Settings | None = None) -> Leaderboard:
 
 
 def tie_parameter(fitted: Fit) -> dict[str, float | None] | None:
-    """The tie parameter under the names it has in the literature; None for ties as halves."""
-    if fitted.tie is None:
-        return None
-    value = float(np.exp(fitted.tie))
-    if fitted.ties == "rao_kupper":
-        return {"kappa": number(value)}
-    # Davidson writes the weight of a tie as nu * sqrt(p_i p_j); others write 2 nu * sqrt(p_i p_j).
-    return {"nu": number(value), "nu_where_ties_weigh_2nu": number(value / 2)}
+    """The tie parameter under the names it has in the literature; None for a model without one."""
+    return (
+        None
+        if fitted.tie is None
+        else {key: number(value) for key, value in fitted.model.told(fitted.tie).items()}
+    )
 
 
 class _Board:
@@ -120,13 +115,11 @@ class _Board:
         return {rounds.names[int(m)]: float(value) for m, value in zip(found.members, values, strict=True)}
 
     def method(self) -> str:
-        text = METHODS[self.settings.ties]
+        text = model_of(self.settings.ties).method
         if self.settings.prior:
             text += f", with a prior of {self.settings.prior:g} even games against an average opponent"
         if self.fitted is not None and "position" in self.found.design.shared:
             text += ", adjusted for the order of showing"
-        if self.settings.solver != "newton":
-            text += f", solved by {self.settings.solver}"
         return text
 
     def scale(self) -> Scale:
@@ -151,9 +144,9 @@ class _Board:
     def fit_report(self) -> FitReport:
         fitted = self.fitted
         if fitted is None:
-            return FitReport(solver=self.settings.solver, reason=self.found.reason)
+            return FitReport(solver=SOLVER, reason=self.found.reason)
         return FitReport(
-            solver=fitted.solver,
+            solver=SOLVER,
             iterations=fitted.iterations,
             largest_gradient=number(fitted.largest_gradient, 9),
             tie_parameter=tie_parameter(fitted),

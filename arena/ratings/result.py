@@ -7,17 +7,38 @@ and a key that a file lacks is not made up: what was read is written again byte 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, cast
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
 from arena.ratings.settings import Settings
 from runstore.publish import parse_record, read_json
 
 Number = int | float
 """Counts are whole unless battles carry weights; both stand in files as they are."""
+
+SOLVER = "newton"
+
+
+def _settings_row(settings: Settings) -> dict[str, Any]:
+    return {**asdict(settings), "solver": SOLVER}
+
+
+def _known_settings(row: object) -> object:
+    """Without the solver, which every file names though there is one; a setting of a later version is refused."""
+    if not isinstance(row, Mapping):
+        return row
+    items = cast("Mapping[str, object]", row).items()
+    known = {key: value for key, value in items if key != "solver"}
+    if later := sorted(known.keys() - {field.name for field in fields(Settings)}):
+        raise ValueError(f"settings of a later version: {', '.join(later)}")
+    return known
+
+
+SettingsRow = Annotated[Settings, BeforeValidator(_known_settings), PlainSerializer(_settings_row)]
 
 
 class Result(BaseModel):
@@ -228,7 +249,7 @@ class Leaderboard(Result):
     agreement: Mapping[str, int] | None
     counts: Counts
     notes: tuple[str, ...]
-    settings: Settings
+    settings: SettingsRow
     by: tuple[CategoryTable, ...] = ()
     style: StyleControl | None = None
 

@@ -8,21 +8,20 @@ from typing import Literal
 
 from runstore.problems import Problem
 
-Ties = Literal["half", "davidson", "rao_kupper"]
 IntervalMethod = Literal["bootstrap", "sandwich", "none"]
-Solver = Literal["newton", "choix"]
 
 
 @dataclass(frozen=True)
 class Settings:
     """How ratings are made. Every leaderboard carries the settings that made it.
 
-    ``clustered`` resamples whole clusters where the battles carry them. ``position`` "adjust" fits the effect of
-    being shown first wherever the battles say who was. ``refit`` "auto" refits every resample while that is
-    cheap or some model is close to undefeated or winless, and takes one step otherwise. ``prior`` is in games.
+    ``ties`` names the rating model (:mod:`arena.ratings.models`). ``clustered`` resamples whole clusters where the
+    battles carry them. ``position`` "adjust" fits the effect of being shown first wherever battles say who was.
+    ``refit`` "auto" refits every resample while that is cheap or some model is close to undefeated or winless, and
+    takes one step otherwise. ``prior`` is in games.
     """
 
-    ties: Ties = "half"
+    ties: str = "half"
     intervals: IntervalMethod = "bootstrap"
     level: int | float = 0.95
     resamples: int = 1000
@@ -33,7 +32,6 @@ class Settings:
     reference: str | None = None
     position: Literal["adjust", "ignore"] = "adjust"
     refit: Literal["auto", "exact", "one-step"] = "auto"
-    solver: Solver = "newton"
 
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
@@ -42,5 +40,3 @@ class Settings:
             raise Problem(f"resamples: found {self.resamples}, expected at least 2")
         if not (isfinite(self.prior) and self.prior >= 0):
             raise Problem(f"prior: found {self.prior}, expected a number of games, 0 or more")
-        if self.solver == "choix" and (self.ties != "half" or self.prior):
-            raise Problem("solver choix: expected ties half and no prior")

@@ -10,7 +10,6 @@ The unit is whatever is independent of what came before: a whole dialogue, where
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,17 +47,6 @@ def log_wealth_path(units: ArrayLike) -> Floats:
     """(..., n) log wealth after each unit of a bet that the mean score is above 1/2. Units lie in [0, 1]."""
     scores = _checked(units)
     return log_wealth(np.cumsum(stakes(scores - 0.5), axis=-2))
-
-
-def cluster_means(scores: Sequence[float], clusters: Sequence[str]) -> Floats:
-    """(clusters,) mean score of each cluster, in the order in which they first appear.
-
-    Valid as units where the number of scores in a cluster does not depend on what they are.
-    """
-    place: dict[str, int] = {}
-    index = [place.setdefault(cluster, len(place)) for cluster in clusters]
-    total = np.bincount(index, _checked(scores), len(place))
-    return total / np.bincount(index, minlength=len(place))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.ratings.bradley_terry import Design, fit
+from arena.ratings.design import Design
+from arena.ratings.fitting import fit
 from arena.sequential.field import Field, Meeting, every_pair
 
 Floats = NDArray[np.float64]

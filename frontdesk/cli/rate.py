@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prior", type=float, metavar="GAMES", help="even games against an average opponent (0)")
     parser.add_argument("--reference", metavar="NAME", help="also show win rates against this model")
     parser.add_argument("--position", choices=("adjust", "ignore"), help="the order of showing (adjust)")
-    parser.add_argument("--solver", choices=("newton", "choix"), help="(newton)")
+    parser.add_argument("--check", action="store_true", help="also compare the fit with the library choix")
     parser.add_argument("--style", action="store_true", help="also ratings freed of length and layout")
     parser.add_argument("--latex", action="store_true", help="also write leaderboard.tex")
     parser.add_argument("--svg", action="store_true", help="also write leaderboard.svg")
@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Rate and write. 0 done, 1 where some matches were invalid."""
+    """Rate and write. 0 done, 1 where some matches were invalid or ``--check`` found another result."""
     from arena.ratings.categories import with_breakdowns
     from arena.ratings.files import write_leaderboard
     from arena.ratings.leaderboard import build
@@ -75,9 +75,27 @@ def run(args: argparse.Namespace) -> int:
     if args.run_dir is not None and args.out is None:
         _analyse_judges(args.run_dir, board)
     _print(board, as_json=args.json)
+    refuted = args.check and _check(battles, settings)
     for path in paths:
         print(f"wrote {path}", file=sys.stderr)
-    return 1 if board.counts.invalid else 0
+    return 1 if board.counts.invalid or refuted else 0
+
+
+def _check(battles: Battles, settings: Settings) -> bool:
+    """Say how far the fit is from the one of another library; whether they contradict each other."""
+    from arena.ratings.check import AGREED, check
+
+    told = check(battles, settings)
+    if told.largest is None:
+        print(f"check: nothing to compare: {told.reason}", file=sys.stderr)
+        return False
+    verdict = f"more than {AGREED:g}: they contradict each other" if told.is_refuted else "they agree"
+    print(
+        f"check: ties as halves, {told.models} models, largest difference from choix {told.largest:.6f} "
+        f"rating points ({verdict})",
+        file=sys.stderr,
+    )
+    return told.is_refuted
 
 
 def _battles(args: argparse.Namespace) -> Battles:
@@ -136,7 +154,6 @@ def _settings(args: argparse.Namespace) -> Settings:
             "prior",
             "reference",
             "position",
-            "solver",
         )
         if (value := getattr(args, name)) is not None
     }

@@ -14,7 +14,7 @@ from scipy import stats
 from arena.agreement.alpha import MEASUREMENTS, krippendorff
 from arena.agreement.correlation import kendall, pearson, spearman
 from arena.agreement.holm import holm
-from arena.agreement.paired import ZeroRule, mcnemar, permutation_test, sign_test, wilcoxon
+from arena.agreement.paired import ZeroRule, mcnemar, sign_test, wilcoxon
 from arena.agreement.two_groups import mann_whitney, mean_difference, welch
 
 
@@ -84,20 +84,6 @@ def test_sign_and_mcnemar_are_binomial() -> None:
     x, y = [1] * 12 + [0] * 8, [1] * 5 + [0] * 7 + [0] * 6 + [1] * 2
     assert mcnemar(x, y).p_value == pytest.approx(stats.binomtest(7, 9).pvalue)
     assert mcnemar(x, y).n_used == 9
-
-
-def test_permutation_counts_every_pattern_and_keeps_clusters_together() -> None:
-    rng = np.random.default_rng(4)
-    d = rng.normal(0.5, 1, 9)
-    sums = [abs(np.dot(signs, d)) for signs in itertools.product((-1, 1), repeat=9)]
-    expected = np.mean([s >= abs(d.sum()) - 1e-12 for s in sums])
-    assert permutation_test(d).p_value == pytest.approx(expected)
-    clustered = permutation_test(np.repeat(d, 3), cluster=np.repeat(np.arange(9), 3).tolist())
-    assert clustered.p_value == pytest.approx(expected)
-    many = rng.normal(0.3, 1, 60)
-    drawn = permutation_test(many, seed=0)
-    assert drawn == permutation_test(many, seed=0)
-    assert drawn.p_value == pytest.approx(stats.ttest_1samp(many, 0).pvalue, abs=0.02)
 
 
 def test_mann_whitney_equals_scipy_without_ties_and_a_listing_with_ties() -> None:

@@ -13,8 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.ratings.battles import from_columns
+from arena.ratings.check import check
 from arena.ratings.estimate import SCALE, estimate
 from arena.ratings.leaderboard import build
+from arena.ratings.models.davidson import Davidson
+from arena.ratings.models.half import Half
 from arena.ratings.settings import Settings
 from tests.support.battles import Row, battles_of, random_rows, ratings, rows_of, swapped
 
@@ -99,16 +102,19 @@ def test_random_tables_with_ties_agree_with_choix_and_evalica(seed: int):
     assert found.fitted.theta == pytest.approx(logs - logs.mean(), abs=1e-6)
 
 
-def test_the_named_solver_gives_the_same_ratings_and_covariance():
+def test_the_oracle_agrees_and_tells_a_wrong_fit(monkeypatch: pytest.MonkeyPatch):
     battles = battles_of(random_rows(5, 6, 300))
-    own, named = (
-        estimate(battles, Settings(intervals="sandwich", solver=solver)) for solver in ("newton", "choix")
-    )
+    told = check(battles, Settings(ties="davidson", prior=2.0))
 
-    assert own.fitted is not None and named.fitted is not None
-    assert named.fitted.solver == "choix" and named.fitted.converged
-    assert own.fitted.theta == pytest.approx(named.fitted.theta, abs=1e-6)
-    assert own.covariance == pytest.approx(named.covariance, abs=1e-6)
+    assert told.models == 6 and told.largest is not None and told.largest < 1e-3 and not told.is_refuted
+    monkeypatch.setattr(Half, "scores", lambda self, eta, tie: Davidson().scores(eta, tie or -1.0))
+    assert check(battles, Settings()).is_refuted
+
+
+def test_the_oracle_has_nothing_to_compare_where_nothing_is_rated():
+    told = check(battles_of([("a", "b", "model_a")]), Settings())
+
+    assert told.largest is None and told.reason is not None and not told.is_refuted
 
 
 @pytest.mark.parametrize("name", ["food", "simple"])

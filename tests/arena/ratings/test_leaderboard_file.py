@@ -70,6 +70,15 @@ def test_keys_of_a_later_version_are_kept(tmp_path: Path):
     assert again["verdict"] == {"best": "m0"} and again["models"][0]["simultaneous"] == [1, 2]
 
 
+def test_a_setting_of_a_later_version_is_refused_by_name(tmp_path: Path):
+    row = whole_board().to_json()
+    row["settings"]["simultaneous"] = True
+    write_json(tmp_path / "later.json", row)
+
+    with pytest.raises(InputProblem, match=r"settings.*later version: simultaneous"):
+        read_leaderboard(tmp_path / "later.json")
+
+
 def test_a_wrong_field_is_named(tmp_path: Path):
     path = tmp_path / "leaderboard.json"
     write_json(path, whole_board().to_json())

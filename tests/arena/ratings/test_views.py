@@ -7,7 +7,6 @@ import pytest
 
 from arena.ratings.battles import from_columns
 from arena.ratings.categories import breakdown, with_breakdowns
-from arena.ratings.elo import online
 from arena.ratings.estimate import SCALE
 from arena.ratings.leaderboard import build
 from arena.ratings.settings import Settings
@@ -114,22 +113,6 @@ def test_style_control_takes_length_out_and_keeps_the_plain_table():
     assert effect.name == "length" and effect.lower < 4.0 * np.std(lean) < effect.upper
     with pytest.raises(Problem, match="--style"):
         style_control(from_columns(a, b, words), Settings())
-
-
-def test_elo_runs_in_the_order_of_play():
-    rows = [("X", "Y", "model_a"), ("Y", "X", "model_a"), ("X", "Y", "tie")]
-    battles = from_columns(*([row[k] for row in rows] for k in range(3)), keep_rows=True)
-    found = online(battles, k=32)
-
-    x = 1000.0 + 16
-    y = 1000.0 - 16
-    move = 32 * (0 - 1 / (1 + 10 ** ((y - x) / 400)))
-    x, y = x + move, y - move
-    move = 32 * (0.5 - 1 / (1 + 10 ** ((y - x) / 400)))
-    assert found.ratings == pytest.approx([x + move, y - move])
-    assert found.path[0].tolist() == [1000, 1000] and found.at[-1] == 3
-    with pytest.raises(ValueError, match="order of play"):
-        online(from_columns(*([row[k] for row in rows] for k in range(3))))
 
 
 def _verdict(n: int, outcome: str, winner: str | None, endpoints: tuple[str, str] = ("B", "A")) -> Verdict:

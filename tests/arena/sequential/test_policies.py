@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from arena.ratings.bradley_terry import Design, fit
+from arena.ratings.design import Design
+from arena.ratings.fitting import fit
 from arena.sequential.best import Best
 from arena.sequential.field import Meeting, field_of
 from arena.sequential.goal import Goal

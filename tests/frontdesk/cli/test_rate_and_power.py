@@ -64,6 +64,16 @@ def test_rate_writes_every_file_and_hostile_names_stay_text(tmp_path, capsys):
     assert "<script>" not in (out / "leaderboard.svg").read_text()
 
 
+def test_check_says_how_far_another_library_is_away(tmp_path, capsys):
+    path = _battles(tmp_path, ["X", "Y", "Z"])
+
+    assert main(["rate", "--battles", str(path), "--out", str(tmp_path), "--intervals", "none", "--check"]) == 0
+    shown = capsys.readouterr()
+
+    assert "check: ties as halves, 3 models, largest difference from choix 0.000" in shown.err
+    assert "check" not in shown.out
+
+
 def test_json_on_stdout_is_the_file(tmp_path, capsys):
     path = _battles(tmp_path, ["X", "Y", "Z"])
     main(["rate", "--battles", str(path), "--out", str(tmp_path), "--seed", "3", "--anchor", "X=1200", "--json"])

@@ -1,87 +1,28 @@
-"""Bradley-Terry ratings by Newton's method on counted battles.
+"""Ratings of largest likelihood by Newton's method on counted battles.
 
-P(i beats j) = expit(theta_i - theta_j + gamma * shown_first + beta . covariates), with ties by one of
-:mod:`arena.ratings.tie_models`. The Hessian by theta is a graph Laplacian (Hunter 2004; Agresti 2013, ch. 11),
-whose null space, one constant per core, is filled before it is solved and taken out of the inverse again.
+The lead of i over j is theta_i - theta_j + gamma * shown_first + beta . covariates; what it says of a battle's
+outcome is the rating model's (:mod:`arena.ratings.model`). The Hessian by theta is a graph Laplacian (Hunter
+2004; Agresti 2013, ch. 11), whose null space, one constant per core, is filled before it is solved and taken out
+of the inverse again.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.ratings.battles import Battles
+from arena.ratings.design import Design
 from arena.ratings.linear import inverse, one_thread, solve
-from arena.ratings.settings import Solver, Ties
-from arena.ratings.tie_models import MODELS, TieModel
+from arena.ratings.model import RatingModel
+from arena.ratings.models import HALF
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _LARGEST_STEP = 2.0
 _ITERATIONS = 100
-
-
-@dataclass(frozen=True)
-class Design:
-    """Which parameters meet in which rows. G rows: i, j, columns of shared covariates (G, k), core of each model.
-
-    ``row`` and ``outcome`` say where each of the K cells is counted; cells outside of any core have row -1.
-    ``shared`` names the k covariates; ``offset`` (G,) is a part of the log-odds that is taken as known;
-    ``core`` is 0..C-1 for each of the M models that are rated.
-    """
-
-    i: Ints
-    j: Ints
-    shared_columns: Floats
-    shared: tuple[str, ...]
-    core: Ints
-    row: Ints
-    outcome: Ints
-    offset: Floats | None = None
-
-    @property
-    def size(self) -> int:
-        return len(self.core)
-
-    def eta(self, theta: Floats, shared: Floats) -> Floats:
-        """(G,) log-odds of i over j."""
-        eta = theta[self.i] - theta[self.j]
-        if len(shared):
-            eta = eta + self.shared_columns @ shared
-        return eta if self.offset is None else eta + self.offset
-
-    def counts(self, weight: Floats) -> Floats:
-        """(G, 3) losses, ties and wins of i from weights of the K cells."""
-        inside = self.row >= 0
-        key = self.row[inside] * 3 + self.outcome[inside]
-        return np.bincount(key, weight[inside], len(self.i) * 3).astype(np.float64).reshape(-1, 3)
-
-
-def cell_design(battles: Battles, core: Ints, *, position: bool) -> tuple[Design, Ints]:
-    """Rows by pair (and by who was shown first), for the models with a core; returns the design and their indices.
-
-    A game between two cores, or with a model outside of any, is no evidence about gaps and gets no row.
-    """
-    members = np.flatnonzero(core >= 0)
-    index = np.full(len(core), -1)
-    index[members] = np.arange(len(members))
-    i, j = battles.i, battles.j
-    inside = (core[i] >= 0) & (core[i] == core[j])
-    first = battles.first if position else np.zeros_like(battles.first)
-    key = np.where(inside, (index[i] * len(members) + index[j]) * 3 + first + 1, -1)
-    unique, row = np.unique(key, return_inverse=True)
-    if len(unique) and unique[0] < 0:
-        unique, row = unique[1:], row - 1
-    pair, shown = np.divmod(unique, 3)
-    columns = (shown - 1.0)[:, None] if position else np.empty((len(unique), 0))
-    design_i, design_j = np.divmod(pair, max(len(members), 1))
-    design = Design(
-        design_i, design_j, columns, ("position",) if position else (), core[members], row, battles.outcome
-    )
-    return design, members
 
 
 @dataclass(frozen=True)
@@ -98,8 +39,7 @@ class Fit:
     converged: bool
     iterations: int
     largest_gradient: float
-    ties: Ties
-    solver: Solver = "newton"
+    model: RatingModel
 
     @property
     def vector(self) -> Floats:
@@ -120,7 +60,7 @@ def fit(
     design: Design,
     counts: Floats,
     *,
-    ties: Ties = "half",
+    model: RatingModel = HALF,
     prior: float = 0.0,
     pull: Pull | None = None,
     tie: float | None = None,
@@ -134,7 +74,7 @@ def fit(
     games at an even score against an opponent of strength 0. ``tie`` holds the
     tie parameter at a value. ``start`` may be a fit of nearby counts.
     """
-    problem = _Problem(design, counts, ties, prior, pull, tie)
+    problem = _Problem(design, counts, model, prior, pull, tie)
     vector = problem.start() if start is None else start.vector.copy()
     value = problem.value(vector)
     converged, iteration = False, 0
@@ -172,14 +112,13 @@ class _Problem:
         self,
         design: Design,
         counts: Floats,
-        ties: Ties,
+        model: RatingModel,
         prior: float,
         pull: Pull | None,
         tie: float | None = None,
     ) -> None:
         self.design, self.counts, self.prior, self.pull = design, counts, prior, pull
-        self.ties: Ties = ties
-        self.model: TieModel = MODELS[ties]
+        self.model = model
         self.size, self.shared = design.size, design.shared_columns.shape[1]
         self.has_tie = self.model.has_parameter and tie is None
         self.held_tie = tie or 0.0
@@ -283,7 +222,7 @@ class _Problem:
             converged,
             iterations,
             float(np.abs(gradient).max(initial=0.0)),
-            self.ties,
+            self.model,
         )
 
 
@@ -300,23 +239,6 @@ def widened(matrix: Floats, total: int) -> Floats:
     return full
 
 
-def by_choix(design: Design, counts: Floats) -> Fit:
-    """The same estimate for ties as halves through choix's I-LSR (Maystre & Grossglauser 2015), core by core."""
-    import choix
-
-    theta = np.zeros(design.size)
-    wins = np.zeros((design.size, design.size))
-    np.add.at(wins, (design.i, design.j), counts[:, 2] + counts[:, 1] / 2)
-    np.add.at(wins, (design.j, design.i), counts[:, 0] + counts[:, 1] / 2)
-    for label in range(int(design.core.max(initial=-1)) + 1):
-        members = np.flatnonzero(design.core == label)
-        theta[members] = choix.ilsr_pairwise_dense(wins[np.ix_(members, members)], tol=1e-10)
-    problem = _Problem(design, counts, "half", 0.0, None)
-    done = problem.finished(theta, True, 0, covariance=True)
-    good = done.largest_gradient < 1e-6 * max(1.0, float(counts.sum()))
-    return replace(done, converged=good, solver="choix")
-
-
 def scores(design: Design, fitted: Fit) -> tuple[Floats, Floats]:
     """(G, 3) scores of one battle by eta and by the tie parameter, at the estimate."""
-    return MODELS[fitted.ties].scores(design.eta(fitted.theta, fitted.shared), fitted.tie or 0.0)
+    return fitted.model.scores(design.eta(fitted.theta, fitted.shared), fitted.tie or 0.0)
