@@ -148,9 +148,9 @@ def _options(args: argparse.Namespace) -> Options:
 
 
 def _report(args: argparse.Namespace, analysis: Analysis) -> int:
-    from frontdesk.report.agent_runs import check_line, markdown
-    from frontdesk.report.agent_runs_page import page
-    from frontdesk.report.agent_runs_words import Words
+    from frontdesk.report.sections.agent_runs.report import check_line, markdown
+    from frontdesk.report.sections.agent_runs.page import page
+    from frontdesk.report.sections.agent_runs.words import Words
     from runstore.publish import to_json, write_text
 
     write_text(args.out / "agent_runs.md", markdown(analysis, args.language))

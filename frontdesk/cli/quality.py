@@ -26,8 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write quality.json and quality.md. 0 done; with --gate 1 where a check fails or is undecided."""
     from frontdesk.cli.listing import print_table
-    from frontdesk.report.document import Table, Text
-    from frontdesk.report.run_sections_quality import console
+    from frontdesk.report.blocks import Table, Text
+    from frontdesk.report.sections.run.quality import console
     from frontdesk.runner.quality import write_quality
     from runstore.publish import to_json
 

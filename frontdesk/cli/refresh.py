@@ -151,7 +151,7 @@ def _estimate(config: Config, needed: Sequence[Ask], *, as_json: bool) -> int:
 
 def _print(line: dict[str, Any], *, is_new: bool, as_json: bool) -> None:
     from frontdesk.cli.listing import print_table
-    from frontdesk.report.run_sections_refresh import table
+    from frontdesk.report.sections.run.refresh import table
     from runstore.publish import to_json
 
     if not is_new:

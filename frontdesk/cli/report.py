@@ -21,9 +21,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from frontdesk.report.run_data import load
-    from frontdesk.report.run_report import console_summary, write_report
-    from frontdesk.report.site import write_site
+    from frontdesk.report.run import console_summary, write_report
+    from frontdesk.report.sections.run.data import load
+    from frontdesk.report.site.write import write_site
 
     folder = RunFolder(args.folder)
     data = load(folder)

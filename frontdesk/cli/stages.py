@@ -79,7 +79,7 @@ async def all_stages(session: Session) -> int:
 
 async def whole_run(session: Session) -> int:
     """All stages, then the summary on stdout and where the report is on stderr; returns the exit code."""
-    from frontdesk.report.run_report import console_summary
+    from frontdesk.report.run import console_summary
 
     code = await all_stages(session)
     console_summary(session.folder)
@@ -96,7 +96,7 @@ def conclude(session: Session, judgments: Sequence[Judgment], verdicts: Sequence
 def rate_and_report(
     folder: RunFolder, config: Config, judgments: Sequence[Judgment], verdicts: Sequence[Verdict]
 ) -> None:
-    from frontdesk.report.run_report import write_report
+    from frontdesk.report.run import write_report
     from frontdesk.runner.rating import rate_run
 
     rate_run(folder, config, judgments, verdicts)

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from frontdesk.export.source import Rows, Source
-from frontdesk.report.document import Block, Column, Document, Section, Table, Text, cells, columns
-from frontdesk.report.figures_text import percent
-from frontdesk.report.outcomes import natural
-from frontdesk.report.run_markdown import markdown
-from frontdesk.report.run_sections_made import roles_of
-from frontdesk.report.spending import spending_of
+from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, columns
+from frontdesk.report.figures import percent
+from frontdesk.report.sections.run.made import roles_of
+from frontdesk.report.sections.run.outcomes import natural
+from frontdesk.report.sections.run.spending import spending_of
+from frontdesk.report.writers.markdown import markdown
 
 TO_FILL = "(to be filled in by whoever publishes this data set)"
 _LANGUAGES = {"en": "English", "ko": "Korean"}

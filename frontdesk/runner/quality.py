@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from frontdesk.export.source import Source
-from frontdesk.report.run_markdown import markdown
-from frontdesk.report.run_sections_quality import document
+from frontdesk.report.sections.run.quality import document
+from frontdesk.report.writers.markdown import markdown
 from frontdesk.runner.runfolder import RunFolder
 from gateway.prompts import load_table
 from runstore.problems import Problem

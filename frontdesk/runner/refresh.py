@@ -261,7 +261,7 @@ def conclude(
     folder: RunFolder, config: Config, began: dict[str, Any], judged: tuple[list[Judgment], list[Verdict]], at: str
 ) -> tuple[dict[str, Any], bool]:
     """New ratings, the history's line, and the report; returns the line and whether anything is new in it."""
-    from frontdesk.report.run_report import write_report
+    from frontdesk.report.run import write_report
     from frontdesk.runner.rating import rate_run
 
     judgments, verdicts = judged

@@ -19,8 +19,8 @@ from arena.scoring.tables import (
     summary,
     summary_rows,
 )
-from frontdesk.report.score_report import Results, markdown, page
-from frontdesk.report.score_words import Say
+from frontdesk.report.sections.scores.report import Results, markdown, page
+from frontdesk.report.sections.scores.words import Say
 from frontdesk.runner.score_plan import Material, Plan
 from runstore.publish import write_csv, write_json, write_jsonl, write_text
 from runstore.records import Failure, Language, Sheet

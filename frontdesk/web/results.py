@@ -17,7 +17,7 @@ from arena.ratings.files import write_leaderboard
 from arena.ratings.leaderboard import build
 from arena.ratings.settings import Settings
 from arena.ratings.verdicts import from_verdicts
-from frontdesk.report.run_report import html
+from frontdesk.report.run import html
 from frontdesk.web.results_page import results_markdown, results_page
 from runstore.ids import content_id
 from runstore.problems import Problem

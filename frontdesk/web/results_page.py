@@ -7,10 +7,10 @@ from typing import Any
 
 from arena.human import tables
 from arena.human.analysis import Analysis, Cell, Comparison
-from frontdesk.report.document import Block, Column, Section, Table, Text, cells
-from frontdesk.report.document import Document as Page
-from frontdesk.report.run_markdown import markdown
-from frontdesk.report.run_sections_people import vote_blocks
+from frontdesk.report.blocks import Block, Column, Section, Table, Text, cells
+from frontdesk.report.blocks import Document as Page
+from frontdesk.report.sections.run.people import vote_blocks
+from frontdesk.report.writers.markdown import markdown
 
 
 def results_page(

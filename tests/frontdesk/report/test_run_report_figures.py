@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from frontdesk.report.run_report import console_summary, write_report
+from frontdesk.report.run import console_summary, write_report
 from frontdesk.runner.runfolder import RunFolder
 from runstore.problems import InputProblem
 from runstore.records import Failure

@@ -8,13 +8,13 @@ from pathlib import Path
 import orjson
 import pytest
 
-from frontdesk.report.run_data import RunData, load
-from frontdesk.report.site import write_site
-from frontdesk.report.site_words import SITE_WORDS
+from frontdesk.report.sections.run.data import RunData, load
+from frontdesk.report.site.words import SITE_WORDS
+from frontdesk.report.site.write import write_site
 from runstore.problems import Problem
 from tests.support.run_folders import RunBuilder
 
-STATIC = Path(__file__).resolve().parents[3] / "frontdesk" / "report" / "site_static"
+STATIC = Path(__file__).resolve().parents[3] / "frontdesk" / "report" / "site" / "static"
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from frontdesk.report.run_sections_made import money, settings_text
-from frontdesk.report.run_words import Words
-from frontdesk.report.spending import count
+from frontdesk.report.sections.run.made import money, settings_text
+from frontdesk.report.sections.run.spending import count
+from frontdesk.report.sections.run.words import Words
 
 
 def line(state: str, endpoint: str = "e", stage: str = "judge", **more: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import json
 
 from frontdesk.cli import main
-from frontdesk.report.run_report import write_report
+from frontdesk.report.run import write_report
 from frontdesk.runner import config as configuration
 from runstore.publish import read_json
 from tests.support.refreshing import given, is_verified, refresh, three

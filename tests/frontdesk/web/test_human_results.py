@@ -11,7 +11,7 @@ import pytest
 
 from arena.human.folder import StudyFolder
 from frontdesk.cli import main
-from frontdesk.report.run_report import write_report
+from frontdesk.report.run import write_report
 from frontdesk.web.store import Store
 from runstore.publish import read_csv, read_records, write_jsonl
 from runstore.records import Judgment, Reply, Subset, Usage, Utterance, Verdict, Vote

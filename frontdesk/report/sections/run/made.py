@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from frontdesk.report import outcomes
-from frontdesk.report.document import Block, Cell, Section, Table, Text, cells, columns
-from frontdesk.report.figures_text import count, dollars, percent
-from frontdesk.report.run_data import RunData
-from frontdesk.report.run_words import Words
-from frontdesk.report.spending import TOKENS, Line
+from frontdesk.report.blocks import Block, Cell, Section, Table, Text, cells, columns
+from frontdesk.report.figures import count, dollars, percent
+from frontdesk.report.sections.run import outcomes
+from frontdesk.report.sections.run.data import RunData
+from frontdesk.report.sections.run.spending import TOKENS, Line
+from frontdesk.report.sections.run.words import Words
 from frontdesk.runner.config import Config
 from runstore.records import Failure
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from arena.judges import behaviour
-from frontdesk.report.charts import SURE, Dot, dots
-from frontdesk.report.document import (
+from frontdesk.report.blocks import (
     Block,
     Cell,
     Chart,
@@ -17,10 +16,11 @@ from frontdesk.report.document import (
     cells,
     columns,
 )
-from frontdesk.report.figures_text import count, level_text, percent, plain, span
-from frontdesk.report.run_data import RunData
-from frontdesk.report.run_sections import colour_of
-from frontdesk.report.run_words import Words
+from frontdesk.report.figures import count, level_text, percent, plain, span
+from frontdesk.report.plots import SURE, Dot, dots
+from frontdesk.report.sections.run.data import RunData
+from frontdesk.report.sections.run.result import colour_of
+from frontdesk.report.sections.run.words import Words
 from runstore.ids import draw
 from runstore.records import Judgment, Subset, Utterance, Verdict
 

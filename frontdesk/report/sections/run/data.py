@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.matches import all_pairs, chosen_pairs
 from arena.ratings.result import Leaderboard, read_leaderboard
-from frontdesk.report.spending import NOTHING, Spending, spending_of
+from frontdesk.report.sections.run.spending import NOTHING, Spending, spending_of
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner.config import Config
 from frontdesk.runner.runfolder import RunFolder

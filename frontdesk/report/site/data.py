@@ -13,9 +13,9 @@ from typing import Any
 from arena.agreement.shares import Share
 from arena.judges import behaviour
 from arena.judges.behaviour import MatchKey, match_of
-from frontdesk.report import outcomes
-from frontdesk.report.run_data import RunData
-from frontdesk.report.run_sections import colour_of
+from frontdesk.report.sections.run import outcomes
+from frontdesk.report.sections.run.data import RunData
+from frontdesk.report.sections.run.result import colour_of
 from runstore.records import Judgment, Reply, Subset, Verdict
 
 JsonObject = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from frontdesk.report.document import Block, Section, Table, Text, cells, columns
+from frontdesk.report.blocks import Block, Section, Table, Text, cells, columns
 from runstore.records import JsonObject, Language
 
 _WORDS: dict[str, tuple[str, str]] = {

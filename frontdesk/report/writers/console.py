@@ -11,7 +11,7 @@ from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
 from frontdesk.cli.listing import visible
-from frontdesk.report.document import Document, Table, Text
+from frontdesk.report.blocks import Document, Table, Text
 
 SHOWN = ("result", "reliability", "leaderboard")
 _PIPED_WIDTH = 120

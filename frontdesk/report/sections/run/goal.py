@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from frontdesk.report.document import Block, Section, Table, Text, cells, columns
+from frontdesk.report.blocks import Block, Section, Table, Text, cells, columns
 from runstore.records import JsonObject, Language
 
 _WORDS: dict[str, tuple[str, str]] = {

@@ -7,12 +7,12 @@ from itertools import combinations
 
 from arena.agreement.shares import Share
 from arena.ratings.result import Leaderboard, Pair, RatedModel
-from frontdesk.report import outcomes
-from frontdesk.report.charts import INVALID, LESS_SURE, SURE, TIE, Dot, dots
-from frontdesk.report.document import Bar, Block, Cell, Chart, Section, Table, Text, cells, columns
-from frontdesk.report.figures_text import count, level_text, p_text, percent, plain, span, with_span
-from frontdesk.report.run_data import RunData
-from frontdesk.report.run_words import Words
+from frontdesk.report.blocks import Bar, Block, Cell, Chart, Section, Table, Text, cells, columns
+from frontdesk.report.figures import count, level_text, p_text, percent, plain, span, with_span
+from frontdesk.report.plots import INVALID, LESS_SURE, SURE, TIE, Dot, dots
+from frontdesk.report.sections.run import outcomes
+from frontdesk.report.sections.run.data import RunData
+from frontdesk.report.sections.run.words import Words
 
 _MOST_IN_MATRIX = 30
 _SURENESS = {"unanimous": SURE, "majority": LESS_SURE, "split": TIE, "invalid": INVALID}

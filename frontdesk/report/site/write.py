@@ -5,14 +5,14 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from frontdesk.report import site_data
-from frontdesk.report.figures_text import level_text
-from frontdesk.report.page import environment, render
-from frontdesk.report.run_data import RunData
-from frontdesk.report.run_document import banner
-from frontdesk.report.run_sections import headline
-from frontdesk.report.run_words import Words
-from frontdesk.report.site_words import SITE_WORDS
+from frontdesk.report.figures import level_text
+from frontdesk.report.sections.run.data import RunData
+from frontdesk.report.sections.run.document import banner
+from frontdesk.report.sections.run.result import headline
+from frontdesk.report.sections.run.words import Words
+from frontdesk.report.site import data as site_data
+from frontdesk.report.site.words import SITE_WORDS
+from frontdesk.report.writers.html import environment, render
 from runstore.problems import Problem
 from runstore.publish import to_json, write_bytes, write_text
 from runstore.records import Language
@@ -37,7 +37,7 @@ def write_site(data: RunData, out: Path, language: Language | None = None) -> Pa
     for path in (out / "data").glob("*.js"):
         if path.name not in wanted:
             path.unlink()
-    static = files("frontdesk.report") / "site_static"
+    static = files("frontdesk.report.site") / "static"
     for name in (*SCRIPTS, "site.css"):
         write_bytes(out / name, (static / name).read_bytes())
     write_text(out / "page.css", environment().get_template("page.css").render())

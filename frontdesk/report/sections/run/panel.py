@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from frontdesk.report.document import Block, Section, Table, Text, cells, columns
-from frontdesk.report.figures_text import count, percent, span
+from frontdesk.report.blocks import Block, Section, Table, Text, cells, columns
+from frontdesk.report.figures import count, percent, span
 from runstore.records import JsonObject, Language
 
 _WORDS: dict[str, tuple[str, str]] = {

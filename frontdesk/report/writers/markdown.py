@@ -6,8 +6,8 @@ import html
 import re
 
 from arena.ratings.tables import one_line
-from frontdesk.report.document import Bar, Block, Cell, Chart, Document, Example, Speech, Table, Text
-from frontdesk.report.page import shown
+from frontdesk.report.blocks import Bar, Block, Cell, Chart, Document, Example, Speech, Table, Text
+from frontdesk.report.writers.html import shown
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
 _OPENING = re.compile(r"^(\d*)([-+=#.)](?=\s|$)|[-=#]{2,})")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from frontdesk.report.document import Document
-from frontdesk.report.run_data import RunData
-from frontdesk.report.run_sections import breakdowns, leaderboard, matrix, reliability, result
-from frontdesk.report.run_sections_goal import pursued
-from frontdesk.report.run_sections_judges import examples, judging
-from frontdesk.report.run_sections_made import cost, dialogues, missing, provenance
-from frontdesk.report.run_sections_panel import panel
-from frontdesk.report.run_sections_people import people
-from frontdesk.report.run_sections_quality import quality
-from frontdesk.report.run_sections_refresh import refreshed
-from frontdesk.report.run_words import Words
+from frontdesk.report.blocks import Document
+from frontdesk.report.sections.run.data import RunData
+from frontdesk.report.sections.run.goal import pursued
+from frontdesk.report.sections.run.judges import examples, judging
+from frontdesk.report.sections.run.made import cost, dialogues, missing, provenance
+from frontdesk.report.sections.run.panel import panel
+from frontdesk.report.sections.run.people import people
+from frontdesk.report.sections.run.quality import quality
+from frontdesk.report.sections.run.refresh import refreshed
+from frontdesk.report.sections.run.result import breakdowns, leaderboard, matrix, reliability, result
+from frontdesk.report.sections.run.words import Words
 from runstore.records import Language
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from frontdesk.report.document import Block, Column, Section, Table, cells
-from frontdesk.report.figures_text import span
+from frontdesk.report.blocks import Block, Column, Section, Table, cells
+from frontdesk.report.figures import span
 from runstore.records import JsonObject, Language
 
 _WORDS: dict[str, tuple[str, str]] = {

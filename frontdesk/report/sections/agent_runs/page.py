@@ -7,9 +7,9 @@ from typing import Any
 from markupsafe import Markup
 
 from arena.agent_runs.scoring import Analysis
-from frontdesk.report.agent_runs import brief, check_line, input_line, number, p_text, percent
-from frontdesk.report.agent_runs_words import Language, Words
-from frontdesk.report.page import render
+from frontdesk.report.sections.agent_runs.report import brief, check_line, input_line, number, p_text, percent
+from frontdesk.report.sections.agent_runs.words import Language, Words
+from frontdesk.report.writers.html import render
 
 
 def page(analysis: Analysis, language: Language) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena.ratings.tables import percent
-from frontdesk.report.document import Block, Column, Document, Section, Table, Text, cells
-from frontdesk.report.figures_text import p_text, plain, span
+from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells
+from frontdesk.report.figures import p_text, plain, span
 from runstore.records import JsonObject, Language
 
 _WORDS: dict[str, tuple[str, str]] = {

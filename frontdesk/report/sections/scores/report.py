@@ -12,9 +12,9 @@ from arena.scoring.combine import Combined
 from arena.scoring.compare import GroupComparison
 from arena.scoring.disagreement import Disagreement, disagreements
 from arena.scoring.tables import ALL, JudgeRecord, Spread, judges_of, measures
-from frontdesk.report.page import render
-from frontdesk.report.score_plots import pair_plots
-from frontdesk.report.score_words import Say
+from frontdesk.report.sections.scores.plots import pair_plots
+from frontdesk.report.sections.scores.words import Say
+from frontdesk.report.writers.html import render
 from runstore.records import Language
 
 HEADLINES = ("icc_2_1", "icc_2_k", "cronbach_alpha", "krippendorff_interval", "percent_agreement")

@@ -9,13 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TextIO
 
-from frontdesk.report import run_console
-from frontdesk.report.charts import series_class
-from frontdesk.report.document import Document
-from frontdesk.report.page import render
-from frontdesk.report.run_data import RunData, load
-from frontdesk.report.run_document import document
-from frontdesk.report.run_markdown import markdown
+from frontdesk.report.blocks import Document
+from frontdesk.report.plots import series_class
+from frontdesk.report.sections.run.data import RunData, load
+from frontdesk.report.sections.run.document import document
+from frontdesk.report.writers import console
+from frontdesk.report.writers.html import render
+from frontdesk.report.writers.markdown import markdown
 from frontdesk.runner.runfolder import RunFolder
 from runstore.publish import write_text
 from runstore.records import Language
@@ -46,7 +46,7 @@ def console_summary(
 ) -> None:
     """Print banner, result, reliability and leaderboard. Raises InputProblem as :func:`write_report` does."""
     data = data or load(folder, journal=False)
-    run_console.show(document(data, language or data.config.run.language), out)
+    console.show(document(data, language or data.config.run.language), out)
 
 
 def html(report: Document) -> str:

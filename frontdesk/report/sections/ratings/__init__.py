@@ -1,0 +1,1 @@
+"""The leaderboard of anybody's battles."""
