@@ -148,8 +148,8 @@ def _options(args: argparse.Namespace) -> Options:
 
 
 def _report(args: argparse.Namespace, analysis: Analysis) -> int:
-    from frontdesk.report.sections.agent_runs.report import check_line, markdown
     from frontdesk.report.sections.agent_runs.page import page
+    from frontdesk.report.sections.agent_runs.report import check_line, markdown
     from frontdesk.report.sections.agent_runs.words import Words
     from runstore.publish import to_json, write_text
 
