@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Literal
 
 from arena.reading import LetterReading
 from runstore.records import Agreement, Judgment, Outcome, Verdict, VerdictOutcome, Vote
-
-ReliabilityClass = Literal["unanimous", "majority", "split", "invalid"]
-RELIABILITY: tuple[ReliabilityClass, ...] = ("unanimous", "majority", "split", "invalid")
 
 
 def judgment_from(
@@ -97,72 +93,4 @@ def verdict(judgments: Sequence[Judgment], endpoints: tuple[str, str], asked: in
         votes=tuple(
             Vote(judge=one.judge, round=one.round, outcome=one.outcome, winner=one.winner) for one in ordered
         ),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A count out of a total; the share is None where the total is 0."""
-
-    count: int
-    of: int
-
-    @property
-    def share(self) -> float | None:
-        return self.count / self.of if self.of else None
-
-
-def reliability_class(one: Verdict) -> ReliabilityClass:
-    """How much the rounds of a match agreed; an invalid verdict is its own class."""
-    return "invalid" if one.outcome == "invalid" else one.agreement
-
-
-def reliability(verdicts: Iterable[Verdict]) -> dict[ReliabilityClass, Share]:
-    """How many matches were unanimous, decided by majority, split, or invalid, each out of all matches."""
-    counts = Counter(reliability_class(one) for one in verdicts)
-    total = sum(counts.values())
-    return {name: Share(counts[name], total) for name in RELIABILITY}
-
-
-@dataclass(frozen=True, slots=True)
-class Results:
-    """Outcomes of the matches of two endpoints.
-
-    ``wins`` holds each endpoint's wins; ``valid`` of ``matches`` had a verdict, and shares are out of the valid.
-    """
-
-    wins: dict[str, int]
-    ties: int
-    invalid: int
-    matches: int
-
-    @property
-    def valid(self) -> int:
-        return self.matches - self.invalid
-
-    def share(self, endpoint: str) -> Share:
-        return Share(self.wins[endpoint], self.valid)
-
-    @property
-    def tie_share(self) -> Share:
-        return Share(self.ties, self.valid)
-
-
-def results(verdicts: Iterable[Verdict]) -> dict[tuple[str, str], Results]:
-    """Result tables by pair of endpoints (names in sorted order, whichever way round the matches were)."""
-    table: dict[tuple[str, str], list[Verdict]] = {}
-    for one in verdicts:
-        first, second = sorted(one.endpoints)
-        table.setdefault((first, second), []).append(one)
-    return {pair: _tally(pair, rows) for pair, rows in sorted(table.items())}
-
-
-def _tally(pair: tuple[str, str], rows: Sequence[Verdict]) -> Results:
-    outcomes = Counter(row.outcome for row in rows)
-    wins = Counter(row.winner for row in rows if row.outcome == "win")
-    return Results(
-        wins={name: wins[name] for name in pair},
-        ties=outcomes["tie"],
-        invalid=outcomes["invalid"],
-        matches=len(rows),
     )

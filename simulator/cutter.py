@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from runstore.ids import content_id, draw, shuffled
 from runstore.problems import Problem
-from runstore.records import Dialogue, Subset, Utterance
+from runstore.records import Dialogue, Subset
 
 Depth = Literal["uniform", "any"]
 
@@ -49,11 +48,6 @@ def cut(
     return sorted(chosen, key=lambda subset: (subset.dialogue, subset.cut))
 
 
-def capacity(dialogues: Sequence[Dialogue]) -> int:
-    """How many different subsets the dialogues hold."""
-    return sum(len(_depths(dialogue)) for dialogue in dialogues)
-
-
 def subset_at(dialogue: Dialogue, depth: int, *, last_turns: int | None = None) -> Subset:
     """The dialogue up to its student utterance number ``depth`` (from 1)."""
     end = _student_positions(dialogue)[depth - 1] + 1
@@ -72,30 +66,6 @@ def subset_at(dialogue: Dialogue, depth: int, *, last_turns: int | None = None) 
         depth=depth,
         history=dialogue.utterances[first:end],
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """A contiguous part of a dialogue that starts with the student; ``indexes`` are those in the dialogue."""
-
-    dialogue: str
-    persona: str
-    indexes: tuple[int, ...]
-    utterances: tuple[Utterance, ...]
-
-
-def window(dialogue: Dialogue, at_most: int, *, side: Literal["start", "end"] = "end") -> Window:
-    """At most ``at_most`` utterances from one side, in whole exchanges.
-
-    An odd limit keeps one utterance less where the part would otherwise begin with the teacher (from the end);
-    from the start it keeps them all, ending with the student.
-    """
-    total = len(dialogue.utterances)
-    start, stop = (0, min(at_most, total)) if side == "start" else (max(0, total - at_most), total)
-    while start < stop and dialogue.utterances[start].role != "student":
-        start += 1
-    indexes = tuple(range(start, stop))
-    return Window(dialogue.id, dialogue.persona, indexes, tuple(dialogue.utterances[i] for i in indexes))
 
 
 def _student_positions(dialogue: Dialogue) -> list[int]:

@@ -22,8 +22,6 @@ from gateway.thinking import without_thinking
 from runstore.publish import FILLERS, clean_unicode
 from runstore.records import Role
 
-END_MARKER = "<END>"
-
 _NAMES: dict[Role, str] = {
     "student": r"student|user|you|학생|사용자",
     "teacher": r"teacher|tutor|assistant|선생님|교사|튜터",

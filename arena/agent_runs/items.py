@@ -16,7 +16,6 @@ from arena.agent_runs.tables import XLSX_CELL_LIMIT
 StabilityReason = Literal[
     "ok", "raw JSON empty", "raw JSON unreadable", "raw JSON not an object", "error in raw JSON", "error cell", ""
 ]
-ErrorKind = Literal["", "timeout", "error"]
 
 # Upper bounds in seconds, the bound included.
 _BANDS = ((5.0, 5), (8.0, 4), (10.0, 3), (15.0, 2), (20.0, 1))

@@ -3,8 +3,8 @@ from itertools import permutations, product
 import pytest
 
 from arena.reading import read_marker
-from arena.votes import RELIABILITY, judgment_from, majority, reliability, results, verdict
-from runstore.records import Judgment, Outcome, Verdict, VerdictOutcome
+from arena.votes import judgment_from, majority, verdict
+from runstore.records import Judgment, Outcome, VerdictOutcome
 
 WIN_X: tuple[Outcome, str | None] = ("win", "X")
 WIN_Y: tuple[Outcome, str | None] = ("win", "Y")
@@ -122,33 +122,3 @@ def test_votes_are_listed_by_judge_and_round_whatever_came_first() -> None:
         ("j", 2),
         ("k", 1),
     ]
-
-
-def decided(letters: str, count: int) -> list[Verdict]:
-    rows = [judged(None if letter == "-" else letter, round_=number) for number, letter in enumerate(letters)]
-    return [verdict(rows, ("X", "Y"), 3)] * count
-
-
-def test_result_and_reliability_tables_give_the_published_shares() -> None:
-    verdicts = (
-        decided("aaa", 60) + decided("aab", 63) + decided("bbb", 36) + decided("bba", 35) + decided("abc", 6)
-    )
-    table = results(verdicts)[("X", "Y")]
-    assert table.wins == {"X": 123, "Y": 71}
-    assert (table.ties, table.invalid, table.valid) == (6, 0, 200)
-    assert (table.share("X").share, table.share("Y").share, table.tie_share.share) == (0.615, 0.355, 0.03)
-    shares = reliability(verdicts)
-    assert [shares[name].count for name in RELIABILITY] == [96, 98, 6, 0]
-    assert [shares[name].share for name in RELIABILITY] == [0.48, 0.49, 0.03, 0.0]
-
-
-def test_invalid_verdicts_leave_the_denominator_of_wins_but_stay_counted() -> None:
-    table = results(decided("aaa", 1) + decided("---", 5))[("X", "Y")]
-    assert table.share("X").share == 1.0
-    assert (table.valid, table.matches, table.ties) == (1, 6, 0)
-    assert reliability(decided("---", 2))["invalid"].share == 1.0
-
-
-def test_no_matches_have_no_share() -> None:
-    assert results([]) == {}
-    assert reliability([])["unanimous"].share is None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from frontdesk.runner.given import read_dialogues
 from runstore.problems import Problem
 from runstore.records import Dialogue, Utterance
-from simulator.cutter import capacity, cut, window
+from simulator.cutter import cut
 
 
 def dialogue(name: str, turns: int = 4, *, last_teacher: bool = True) -> Dialogue:
@@ -52,7 +52,6 @@ def test_spread_is_even_and_no_cut_is_taken_twice(n, subsets, turns, seed):
     dialogues = [dialogue(f"d-{i}", turns) for i in range(n)]
     chosen = cut(dialogues, subsets, seed=seed)
     assert len(chosen) == min(subsets, n * turns) == len({(one.dialogue, one.cut) for one in chosen})
-    assert capacity(dialogues) == n * turns
     per_dialogue = Counter(one.dialogue for one in chosen)
     shares = [per_dialogue[one.id] for one in dialogues]
     assert max(shares) - min(shares) <= 1
@@ -99,23 +98,6 @@ def test_dialogues_without_ids_cut_the_same_in_any_process(tmp_path):
 def test_two_dialogues_with_one_id_are_refused():
     with pytest.raises(Problem, match="'d-1'"):
         cut([dialogue("d-1"), dialogue("d-1")], 2)
-
-
-def test_windows_keep_whole_exchanges_and_original_indexes():
-    whole = dialogue("d-1", 3)
-    texts = [utterance.text.split()[0] for utterance in whole.utterances]
-    assert texts == ["S1", "T1", "S2", "T2", "S3", "T3"]
-
-    def kept(at_most, side):
-        found = window(whole, at_most, side=side)
-        assert (found.dialogue, found.persona) == ("d-1", "p")
-        assert [whole.utterances[i] for i in found.indexes] == list(found.utterances)
-        return [texts[i] for i in found.indexes]
-
-    assert kept(4, "end") == ["S2", "T2", "S3", "T3"]
-    assert kept(4, "start") == ["S1", "T1", "S2", "T2"]
-    assert kept(3, "end") == ["S3", "T3"]
-    assert kept(3, "start") == ["S1", "T1", "S2"]
 
 
 def test_a_history_can_be_limited_to_its_last_exchanges():
