@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import BaseModel
 
+from frontdesk.report.untrusted import visible
 from runstore import publish
 from runstore.problems import Problem
 from runstore.publish import Cell
 
 _PIPED_WIDTH = 120
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def visible(text: str) -> str:
-    """Text that cannot move the cursor, colour the screen or turn the reading direction."""
-    return _CONTROL.sub("\ufffd", text)
 
 
 def counted(count: int, noun: str) -> str:

@@ -11,7 +11,7 @@ from unicodedata import east_asian_width
 
 from markupsafe import Markup
 
-from arena.ratings.tables import one_line
+from frontdesk.report.untrusted import one_line
 
 SERIES = 8
 TIE, INVALID, SURE, LESS_SURE = -1, -2, -3, -4

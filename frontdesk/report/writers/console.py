@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
-from frontdesk.cli.listing import visible
 from frontdesk.report.blocks import Document, Table, Text
+from frontdesk.report.untrusted import visible
 
 SHOWN = ("result", "reliability", "leaderboard")
 _PIPED_WIDTH = 120

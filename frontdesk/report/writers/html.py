@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+from frontdesk.report.untrusted import visible
 
 
-def shown(value: object) -> object:
-    """Text with the unseen made visible: control characters, and those that turn the reading direction."""
-    return _UNSEEN.sub("\ufffd", value) if type(value) is str else value
+def _finalized(value: object) -> object:
+    """Plain text with the unseen made visible; markup made here is left alone, and escaping follows."""
+    return visible(value) if type(value) is str else value
 
 
 @lru_cache(1)
@@ -23,7 +22,7 @@ def environment() -> Environment:
         loader=PackageLoader("frontdesk.report"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=shown,
+        finalize=_finalized,
         trim_blocks=True,
         lstrip_blocks=True,
     )

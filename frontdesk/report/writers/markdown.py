@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import html
-import re
-
-from arena.ratings.tables import one_line
 from frontdesk.report.blocks import Bar, Block, Cell, Chart, Document, Example, Speech, Table, Text
-from frontdesk.report.writers.html import shown
-
-_SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
-_OPENING = re.compile(r"^(\d*)([-+=#.)](?=\s|$)|[-=#]{2,})")
+from frontdesk.report.untrusted import fence
+from frontdesk.report.untrusted import markdown as literal
 
 
 def markdown(document: Document) -> str:
     """The whole report as text; the demonstration line and the banner come first."""
     lines: list[str] = []
     if document.demonstration:
-        lines += [f"> **{_said(document.demonstration)}**", ""]
+        lines += [f"> **{literal(document.demonstration)}**", ""]
     for number, line in enumerate(document.banner):
-        lines += [f"> **{_said(line)}**" if number == 0 else f"> {_said(line)}", ">"]
+        lines += [f"> **{literal(line)}**" if number == 0 else f"> {literal(line)}", ">"]
     if document.banner:
         lines[-1] = ""
-    lines += [f"# {_said(document.title)}", ""]
+    lines += [f"# {literal(document.title)}", ""]
     for section in document.sections:
-        lines += [f"## {_said(section.title)}", ""]
+        lines += [f"## {literal(section.title)}", ""]
         for block in section.blocks:
             lines += _block(block)
     return "\n".join(lines).rstrip() + "\n"
@@ -33,7 +27,7 @@ def markdown(document: Document) -> str:
 def _block(block: Block) -> list[str]:
     match block:
         case Text():
-            return [f"> {_said(block.text)}" if block.kind == "warn" else _said(block.text), ""]
+            return [f"> {literal(block.text)}" if block.kind == "warn" else literal(block.text), ""]
         case Table():
             return _table(block)
         case Bar() | Chart():
@@ -43,10 +37,10 @@ def _block(block: Block) -> list[str]:
 
 
 def _table(table: Table) -> list[str]:
-    head = [f"**{_said(table.title)}**"] if table.title else []
-    head += [_said(table.caption)] if table.caption else []
+    head = [f"**{literal(table.title)}**"] if table.title else []
+    head += [literal(table.caption)] if table.caption else []
     lines = [" · ".join(head), ""] if head else []
-    lines.append(f"| {' | '.join(_said(column.title) for column in table.columns)} |")
+    lines.append(f"| {' | '.join(literal(column.title) for column in table.columns)} |")
     lines.append(f"|{'|'.join('---:' if column.number else ':---' for column in table.columns)}|")
     lines += [f"| {' | '.join(_cell(cell) for cell in row)} |" for row in table.rows]
     return [*lines, ""]
@@ -54,33 +48,18 @@ def _table(table: Table) -> list[str]:
 
 def _cell(cell: Cell) -> str:
     text = f"{cell.text} {cell.soft}".strip()
-    return _said(text) if text else ""
-
-
-def _said(text: str) -> str:
-    """Any text on one line, so that Markdown shows it literally, also where HTML and formulas are let through."""
-    line = _SPECIAL.sub(r"\\\1", one_line(text))
-    line = html.escape(line, quote=False)
-    return _OPENING.sub(lambda found: f"{found[1]}\\{found[2]}", line)
+    return literal(text) if text else ""
 
 
 def _example(example: Example) -> list[str]:
-    lines = [f"### {_said(example.title)}", "", _said(example.about), ""]
+    lines = [f"### {literal(example.title)}", "", literal(example.about), ""]
     if example.earlier:
-        lines += [f"*{_said(example.earlier_label)}*", ""]
+        lines += [f"*{literal(example.earlier_label)}*", ""]
     for speech in (*example.latest, *example.replies):
         lines += _speech(speech)
     return [*lines, *_table(example.votes)]
 
 
 def _speech(speech: Speech) -> list[str]:
-    mark = f" ({_said(speech.mark)})" if speech.mark else ""
-    return [f"**{_said(speech.who)}**{mark}", "", *fenced(speech.text), ""]
-
-
-def fenced(text: str) -> list[str]:
-    """A literal block whose fence is longer than any run of backticks inside."""
-    clean = str(shown(text.replace("\r\n", "\n").replace("\r", "\n")))
-    longest = max((len(run) for run in re.findall(r"`+", clean)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return [f"{fence}text", *clean.split("\n"), fence]
+    mark = f" ({literal(speech.mark)})" if speech.mark else ""
+    return [f"**{literal(speech.who)}**{mark}", "", *fence(speech.text), ""]
