@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from arena.ratings.battles import Battles, from_columns
+from arena.ratings.bootstrap import quantiles
 from arena.ratings.design import cell_design
 from arena.ratings.estimate import estimate, gap_deviation
 from arena.ratings.fitting import fit
-from arena.ratings.intervals import quantiles
 from arena.ratings.settings import Settings
 
 THETA = np.array([0.6, 0.2, -0.2, -0.6])

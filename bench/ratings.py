@@ -85,8 +85,9 @@ def ours(path: Path, repeats: int) -> dict[str, float]:
     import pandas as pd
 
     from arena.ratings.battles import from_columns
+    from arena.ratings.bootstrap import one_step
     from arena.ratings.estimate import estimate
-    from arena.ratings.intervals import one_step, score_units
+    from arena.ratings.sandwich import score_units
     from arena.ratings.settings import Settings
 
     frame = pd.read_parquet(path)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.ratings.cells import UNKNOWN_FIRST, CellCounts, Cells, sums
 from arena.ratings.columns import Encoded, encode
 from runstore.problems import InputProblem
 
@@ -23,14 +24,7 @@ Floats = NDArray[np.float64]
 LOSS, TIE, WIN = 0, 1, 2
 OUTCOMES: Mapping[str, int] = {"model_a": WIN, "model_b": LOSS, "tie": TIE, "tie (bothbad)": TIE, "both_bad": TIE}
 FIRST: Mapping[str, int] = {"model_a": 2, "model_b": 0}
-UNKNOWN_FIRST = 1
 MISSING_LEVEL = "(missing)"
-_DENSE_CELLS = 16_000_000
-
-
-def sums(key: NDArray[np.integer[Any]], amount: Floats, size: int) -> Floats:
-    """For each number below ``size`` the sum of the amounts whose key it is."""
-    return np.bincount(key, amount, size).astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True)
@@ -205,7 +199,7 @@ class Collector:
         self._file, self._header_lines = file, header_lines
         self._names, self._clusters = Vocabulary(list(dict.fromkeys(names))), Vocabulary()
         self._levels: dict[str, Vocabulary] = {}
-        self._counts = _Counts()
+        self._counts = CellCounts()
         self._kept: list[_KeptRows] = []
         self._rows_seen = 0
         self._weighted = False
@@ -293,7 +287,7 @@ class Collector:
         small = key.astype(np.int32) if models * models * kinds < 2**31 else key
         return _KeptRows(small, models, kinds, cluster, chunk.weight, levels, chunk.covariates)
 
-    def _rows(self, cells: _Cells, order: Ints) -> Rows:
+    def _rows(self, cells: Cells, order: Ints) -> Rows:
         found = [cells.locate(part.key, part.models, part.kinds, order) for part in self._kept]
         cell = np.concatenate([index for index, _ in found])
         swapped = np.concatenate([side for _, side in found])
@@ -335,103 +329,3 @@ def _joined(parts: Sequence[NDArray[Any] | None], keep: NDArray[np.bool_]) -> ND
 
 def _sides(chunk: Chunk) -> tuple[tuple[Encoded, str], tuple[Encoded, str]]:
     return (chunk.model_a, "model_a"), (chunk.model_b, "model_b")
-
-
-class _Counts:
-    """(number, weight, squared weight) of oriented keys ``((a * models) + b) * 9 + outcome * 3 + first``.
-
-    A dense table while it is small, else sorted unique keys that are merged at the end.
-    """
-
-    def __init__(self) -> None:
-        self._dense: dict[int, tuple[int, list[Floats]]] = {}
-        self._sparse: list[tuple[Ints, list[Floats]]] = []
-
-    def add(self, key: Ints, weight: Floats | None, models: int, kinds: int) -> None:
-        cells = models * models * kinds
-        if cells > _DENSE_CELLS:
-            unique, inverse = np.unique(key, return_inverse=True)
-            self._sparse.append((_spread(unique, models, kinds), _sums(inverse, weight, len(unique))))
-            return
-        known, before = self._dense.get(kinds, (models, None))
-        added = _sums(key, weight, cells)
-        if before is not None:
-            for total, old in zip(added, before, strict=True):
-                cube = total.reshape(models, models, kinds)
-                cube[:known, :known] += old.reshape(known, known, kinds)
-        self._dense[kinds] = (models, added)
-
-    def folded(self, order: Ints) -> _Cells:
-        parts = list(self._sparse)
-        for kinds, (models, dense) in self._dense.items():
-            used = np.flatnonzero(dense[0])
-            parts.append((_spread(used, models, kinds), [total[used] for total in dense]))
-        if not parts:
-            return _Cells(len(order), np.empty(0, np.int64), [np.empty(0)] * 3, 0)
-        wide = np.concatenate([keys for keys, _ in parts])
-        totals = [np.concatenate([part[n] for _, part in parts]) for n in range(3)]
-        key, _ = _fold(wide, order)
-        own = key < 0
-        unique, inverse = np.unique(key[~own], return_inverse=True)
-        folded = [sums(inverse, total[~own], len(unique)) for total in totals]
-        return _Cells(len(order), unique, folded, int(totals[0][own].sum()))
-
-
-def _sums(key: Ints, weight: Floats | None, size: int) -> list[Floats]:
-    number = np.bincount(key, minlength=size).astype(np.float64)
-    if weight is None:
-        return [number, number.copy(), number.copy()]
-    return [number, sums(key, weight, size), sums(key, weight**2, size)]
-
-
-_SIDE = 1 << 24
-
-
-def _spread(key: NDArray[np.integer[Any]], models: int, kinds: int) -> Ints:
-    """The chunk's key as one that does not depend on how many models were known at the time."""
-    pair, kind = np.divmod(key.astype(np.int64), kinds)
-    a, b = np.divmod(pair, models)
-    kind = kind if kinds == 9 else kind * 3 + UNKNOWN_FIRST
-    return (a * _SIDE + b) * 9 + kind
-
-
-def _fold(wide: Ints, order: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-    """Keys with i < j in sorted order (-1 for a game against itself), and which rows had to be turned round."""
-    pair, kind = np.divmod(wide, 9)
-    a, b = np.divmod(pair, _SIDE)
-    a, b = order[a], order[b]
-    swapped = a > b
-    # Turning a row round makes a win a loss and shown-first shown-second: kind 8 - k holds both mirrored.
-    key = (np.minimum(a, b) * len(order) + np.maximum(a, b)) * 9 + np.where(swapped, 8 - kind, kind)
-    return np.where(a == b, -1, key), swapped
-
-
-@dataclass(frozen=True)
-class _Cells:
-    models: int
-    key: Ints
-    sums: list[Floats]
-    self_play: int
-
-    def arrays(self) -> tuple[Ints, Ints, Ints, Ints, Floats, Floats, Ints]:
-        pair, kind = np.divmod(self.key, 9)
-        i, j = np.divmod(pair, max(self.models, 1))
-        outcome, first = np.divmod(kind, 3)
-        number, weight, square = self.sums
-        return i, j, outcome, first - 1, weight, square, number.astype(np.int64)
-
-    def locate(
-        self, key: NDArray[np.integer[Any]], models: int, kinds: int, order: Ints
-    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        """Each row's cell, and whether the row was turned round; -1 for a game against itself."""
-        size = models * models * kinds
-        if size > _DENSE_CELLS:
-            return self._find(*_fold(_spread(key, models, kinds), order))
-        cell, swapped = self._find(*_fold(_spread(np.arange(size), models, kinds), order))
-        return cell[key], swapped[key]
-
-    def _find(self, key: Ints, swapped: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        if not len(self.key):
-            return np.full(len(key), -1, np.int32), swapped
-        at = np.minimum(np.searchsorted(self.key, key), len(self.key) - 1)
-        return np.where(self.key[at] == key, at, -1).astype(np.int32), swapped

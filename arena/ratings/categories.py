@@ -19,10 +19,11 @@ from arena.ratings.battles import Battles
 from arena.ratings.design import Design, cell_design
 from arena.ratings.estimate import MEAN, SCALE, Estimate, estimate
 from arena.ratings.fitting import Fit, Pull, fit
-from arena.ratings.leaderboard import build, normal_quantile
+from arena.ratings.leaderboard import build
 from arena.ratings.linear import one_thread
 from arena.ratings.result import CategoryTable, Leaderboard, LevelModel, LevelTable, RatedModel, Shrunken, number
 from arena.ratings.settings import Settings
+from arena.ratings.uncertainty import quantile
 from runstore.problems import Problem
 
 Floats = NDArray[np.float64]
@@ -184,7 +185,7 @@ def _ratings(
     size = len(pooled.members)
     centre = np.zeros((size, size)) if pooled.covariance is None else pooled.covariance[:size, :size]
     variance = np.diag(found.curvature) + np.diag(lean @ centre @ lean.T)
-    half = normal_quantile(level) * np.sqrt(np.maximum(variance, 0))
+    half = quantile(level) * np.sqrt(np.maximum(variance, 0))
     values = MEAN + SCALE * np.stack([found.theta, found.theta - half, found.theta + half], axis=1)
     rows = values.tolist()
     return {battles.names[int(m)]: (row[0], row[1], row[2]) for m, row in zip(pooled.members, rows, strict=True)}

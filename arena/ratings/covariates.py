@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
-from scipy.special import ndtri, stdtrit
 
 from arena.ratings.battles import Battles, Rows
 from arena.ratings.design import Design, cell_design
 from arena.ratings.estimate import Estimate, estimate
 from arena.ratings.fitting import Fit, fit
-from arena.ratings.intervals import sandwich, score_units
 from arena.ratings.settings import Settings
+from arena.ratings.uncertainty import by_sandwich
 
 Floats = NDArray[np.float64]
 
@@ -88,14 +87,9 @@ def adjusted(battles: Battles, settings: Settings, columns: Mapping[str, Floats]
     if not found.converged:  # so far out that the likelihood is flat and has no curvature to turn round
         return Adjusted(plain, names, reason=SEPARATED)
     fitted = fit(design, counts, model=model, start=found)
-    clustered = settings.clustered and rows.cluster is not None
-    clusters = len(np.unique(rows.cluster)) if clustered and rows.cluster is not None else 0
-    if clustered and clusters < 2:
-        return Adjusted(plain, names, fitted)
-    covariance = sandwich(fitted, score_units(single, design, fitted, clustered=clustered))
-    tail = (1 + settings.level) / 2
-    quantile = float(stdtrit(clusters - 1, tail) if clustered else ndtri(tail))
-    return Adjusted(plain, names, fitted, quantile * np.sqrt(np.maximum(np.diag(covariance), 0)))
+    told = by_sandwich(fitted, design, single, settings)
+    too_few = told.clustered and told.clusters < 2
+    return Adjusted(plain, names, fitted, None if too_few else told.half(settings.level))
 
 
 def _singly(battles: Battles, rows: Rows) -> Battles:

@@ -7,49 +7,60 @@ from math import log
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import ndtr
 
 from arena.ratings.battles import LOSS, TIE, WIN, Battles
+from arena.ratings.bootstrap import Draws
 from arena.ratings.design import Design, cell_design
 from arena.ratings.fitting import Fit, fit
 from arena.ratings.graph import Structure, solvable, structure
-from arena.ratings.intervals import Draws, Refit, exact, one_step, sandwich, score_units
 from arena.ratings.models import model_of
 from arena.ratings.settings import Settings
-from runstore.ids import draw_seed
+from arena.ratings.uncertainty import METHODS, Uncertainty, quantile
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SCALE = 400 / log(10)
 MEAN = 1000.0
-_EXACT_COST = 3e8
-_FRAGILE = 20
 
 
 @dataclass(frozen=True)
 class Estimate:
     """The fit of the models that can be rated; ``members`` are their indices among the battles' names.
 
-    ``fitted`` is None where nothing could be fitted, ``reason`` then says why. ``covariance`` and ``draws`` are of
-    (theta, shared, tie); ``position_reason`` says why a known order of showing could not be adjusted for.
+    ``fitted`` is None where nothing could be fitted, ``reason`` then says why. ``uncertainty`` is None where no
+    intervals were asked for; ``position_reason`` says why a known order of showing could not be adjusted for.
     """
 
     structure: Structure
     members: Ints
     design: Design
     fitted: Fit | None
-    covariance: Floats | None = None
-    draws: Draws | None = None
-    clustered: bool = False
-    clusters: int = 0
+    uncertainty: Uncertainty | None = None
     reason: str | None = None
     position_reason: str | None = None
 
+    @property
+    def index(self) -> dict[int, int]:
+        """The row of each rated model, by its number among the battles' names."""
+        return {int(m): row for row, m in enumerate(self.members)}
+
+    @property
+    def covariance(self) -> Floats | None:
+        return None if self.uncertainty is None else self.uncertainty.covariance
+
+    @property
+    def draws(self) -> Draws | None:
+        return None if self.uncertainty is None else self.uncertainty.draws
+
+    @property
+    def clustered(self) -> bool:
+        return self.uncertainty is not None and self.uncertainty.clustered
+
     def quantile(self, level: float) -> float:
-        """Of the normal distribution, or of Student's t with one degree less than there are clusters."""
-        tail = (1 + level) / 2
-        return float(stdtrit(self.clusters - 1, tail)) if self.clusters > 1 else float(ndtri(tail))
+        """The two-sided quantile that intervals of this level take."""
+        return quantile(level, 0 if self.uncertainty is None else self.uncertainty.clusters)
 
     def better(self) -> Floats | None:
         """(R, R) how probable it is that the row's model is the stronger one; NaN where nothing says so."""
@@ -111,42 +122,9 @@ def estimate(battles: Battles, settings: Settings) -> Estimate:
         reason = f"the {model.name} tie parameter has no finite estimate here; use ties as halves"
         return replace(found, reason=reason)
     fitted = fit(design, counts, model=model, prior=settings.prior)
-    return _with_uncertainty(replace(found, fitted=fitted), battles, settings)
-
-
-def _with_uncertainty(found: Estimate, battles: Battles, settings: Settings) -> Estimate:
-    fitted = found.fitted
-    if fitted is None or settings.intervals == "none":
-        return found
-    rows = battles.rows
-    clustered = settings.clustered and rows is not None and rows.cluster is not None
-    units = score_units(battles, found.design, fitted, clustered=clustered)
-    clusters = len(np.unique(rows.cluster)) if clustered and rows is not None and rows.cluster is not None else 0
-    found = replace(found, covariance=sandwich(fitted, units), clustered=clustered, clusters=clusters)
-    if settings.intervals == "sandwich":
-        return found
-    seed = draw_seed(settings.seed, "ratings", "bootstrap")
-    if _refit(settings, found.design, battles, clustered=clustered) == "exact":
-        design, prior = found.design, settings.prior
-        draws = exact(fitted, battles, design, settings.resamples, seed, clustered=clustered, prior=prior)
-    else:
-        draws = one_step(fitted, units, battles, settings.resamples, seed)
-    return replace(found, draws=draws)
-
-
-def _refit(settings: Settings, design: Design, battles: Battles, *, clustered: bool) -> Refit:
-    if settings.refit != "auto":
-        return settings.refit
-    size = design.size + design.shared_columns.shape[1] + 1
-    resummed = len(battles.rows.cell) if clustered and battles.rows is not None else 0
-    cost = settings.resamples * (size**3 / 3 + 40 * len(design.i) + len(battles.i) + resummed + 20_000.0)
-    if cost < _EXACT_COST:
-        return "exact"
-    score = design.counts(battles.weight) @ np.array([[0, 1], [0.5, 0.5], [1, 0]])
-    gained = np.bincount(design.i, score[:, 0], design.size) + np.bincount(design.j, score[:, 1], design.size)
-    lost = np.bincount(design.i, score[:, 1], design.size) + np.bincount(design.j, score[:, 0], design.size)
-    fragile = min(gained.min(), lost.min()) < _FRAGILE
-    return "exact" if fragile and cost < 20 * _EXACT_COST else "one-step"
+    method = METHODS.get(settings.intervals)
+    told = None if method is None else method(fitted, design, battles, settings)
+    return replace(found, fitted=fitted, uncertainty=told)
 
 
 def _position_estimable(battles: Battles, core: Ints) -> bool:

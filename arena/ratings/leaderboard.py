@@ -7,13 +7,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.agreement.holm import holm
 from arena.ratings.battles import Battles
+from arena.ratings.bootstrap import anchored, quantiles
 from arena.ratings.estimate import MEAN, SCALE, Estimate, estimate, gap_deviation
 from arena.ratings.fitting import Fit
 from arena.ratings.graph import reason as reason_of
-from arena.ratings.intervals import anchored, quantiles
 from arena.ratings.models import model_of
+from arena.ratings.pairs import pairs_of
+from arena.ratings.places import rank_ranges, ranks
+from arena.ratings.position import position_report
 from arena.ratings.result import (
     SOLVER,
     Against,
@@ -21,8 +23,6 @@ from arena.ratings.result import (
     FitReport,
     Intervals,
     Leaderboard,
-    Pair,
-    PositionEffect,
     RatedModel,
     Scale,
     count,
@@ -33,8 +33,6 @@ from arena.ratings.winrates import PairTable, against, pair_table
 from runstore.problems import Problem
 
 Floats = NDArray[np.float64]
-
-_ALL_PAIRS_UP_TO = 60
 
 
 def build(battles: Battles, settings: Settings | None = None) -> Leaderboard:
@@ -60,7 +58,7 @@ def build(battles: Battles, settings: Settings | None = None) -> Leaderboard:
         fit=board.fit_report(),
         groups=board.groups(models),
         models=models,
-        pairs=board.pairs(table, order),
+        pairs=pairs_of(battles, found, table, order, settings.level),
         position=position_report(battles, settings, found),
         agreement=battles.agreement,
         counts=board.counts(table),
@@ -83,9 +81,8 @@ class _Board:
 
     def __init__(self, battles: Battles, settings: Settings, found: Estimate) -> None:
         self.battles, self.settings, self.found = battles, settings, found
-        self.index = {int(m): r for r, m in enumerate(found.members)}
+        self.index = found.index
         self.fitted = found.fitted
-        self.better = found.better()
         self.anchor = self._anchor()
         size = len(found.members)
         self.theta_draws: Floats | None = None
@@ -189,8 +186,8 @@ class _Board:
 
     def models(self, table: PairTable) -> tuple[RatedModel, ...]:
         limits = self.limits()
-        ranks = self.ranks()
-        ranges = self.rank_ranges(table)
+        standing = ranks(self.battles, self.found, self.settings)
+        ranges = rank_ranges(self.found, table, self.settings)
         versus = self._against()
         wins, losses, ties = table.wins.sum(1), table.wins.sum(0), table.ties.sum(1)
         found = self.found.structure
@@ -204,7 +201,7 @@ class _Board:
             models.append(
                 RatedModel(
                     name=name,
-                    rank=ranks[m],
+                    rank=standing[m],
                     rank_range=ranges[m],
                     rating=number(self.rating(m)),
                     lower=lower,
@@ -260,121 +257,9 @@ class _Board:
                 parts.append(f"{what} in {times}" + ("" if limit is not None else f", so no {side} limit"))
         return ", ".join(parts)
 
-    def ranks(self) -> list[int | None]:
-        """Rank within the group: models known to stand above, and better ratings in the same core."""
-        found, theta = self.found.structure, self.fitted.theta if self.fitted is not None else None
-        ranks: list[int | None] = []
-        for m in range(len(self.battles.names)):
-            at = self.index.get(m)
-            if "no_games" in found.flags[m]:
-                ranks.append(None)
-            elif at is None or theta is None:
-                ranks.append(1 + int(found.above[m]))
-            else:
-                same = [
-                    r
-                    for k, r in self.index.items()
-                    if found.group[k] == found.group[m]
-                    and (self.settings.prior > 0 or found.core[k] == found.core[m])
-                ]
-                better = int((theta[same] > theta[at] + 1e-9).sum())
-                ranks.append(1 + better + (0 if self.settings.prior else int(found.above[m])))
-        return ranks
-
-    def rank_ranges(self, table: PairTable) -> list[tuple[int, int] | None]:
-        """Places that the data leave open, pair by pair at the level of the intervals.
-
-        Rated pairs by the fit; a model without a rating only by its direct results.
-        """
-        if self.settings.intervals == "none":
-            return [None] * len(self.battles.names)
-        surely = self._surely_better(table)
-        group = self.found.structure.group
-        ranges: list[tuple[int, int] | None] = []
-        for m in range(len(group)):
-            same = group == group[m]
-            no_games = "no_games" in self.found.structure.flags[m]
-            lowest = 1 + int(surely[same, m].sum())
-            highest = int(same.sum()) - int(surely[m, same].sum())
-            ranges.append(None if no_games else (lowest, highest))
-        return ranges
-
-    def _surely_better(self, table: PairTable) -> NDArray[np.bool_]:
-        threshold = (1 + self.settings.level) / 2
-        with np.errstate(invalid="ignore"):
-            surely = (table.p_values <= 1 - self.settings.level) & (table.wins > table.wins.T)
-            members = self.found.members
-            if self.better is not None and len(members):
-                core = self.found.structure.core[members]
-                same = (core[:, None] == core[None, :]) & (core[:, None] >= 0)
-                block = np.ix_(members, members)
-                surely[block] = np.where(same, self.better >= threshold, surely[block])
-        return surely
-
     def groups(self, models: tuple[RatedModel, ...]) -> tuple[tuple[str, ...], ...]:
         numbers = sorted({model.group for model in models})
         return tuple(tuple(model.name for model in models if model.group == number) for number in numbers)
-
-    def pairs(self, table: PairTable, order: list[int]) -> tuple[Pair, ...]:
-        games, rates = table.games(), table.rates()
-        names = self.battles.names
-        listed = [
-            (a, b)
-            for at, a in enumerate(order)
-            for b in order[at + 1 :]
-            if len(order) <= _ALL_PAIRS_UP_TO
-            or games[a, b]
-            or _pair_key(names[a], names[b]) in self.battles.invalid
-        ]
-        p_values = [number(float(table.p_values[a, b]), 12) for a, b in listed]
-        gaps = self._gaps()
-        return tuple(
-            Pair(
-                a=names[a],
-                b=names[b],
-                wins_a=count(table.wins[a, b]),
-                wins_b=count(table.wins[b, a]),
-                ties=count(table.ties[a, b]),
-                invalid=self.battles.invalid.get(_pair_key(names[a], names[b]), 0),
-                win_rate_a=number(float(rates[a, b])),
-                p_value=p,
-                p_holm=corrected,
-                **self._gap(a, b, gaps),
-                reason=_pair_reason(games[a, b], p),
-            )
-            for (a, b), p, corrected in zip(listed, p_values, holm(p_values), strict=True)
-        )
-
-    def _gaps(self) -> Floats | None:
-        size = len(self.found.members)
-        return None if self.found.covariance is None else gap_deviation(self.found.covariance[:size, :size])
-
-    def _gap(self, a: int, b: int, deviation: Floats | None) -> dict[str, float | None]:
-        nothing: dict[str, float | None] = dict.fromkeys(("gap", "gap_lower", "gap_upper", "better_a"))
-        at, to = self.index.get(a), self.index.get(b)
-        if at is None or to is None or self.fitted is None:
-            return nothing
-        core, group = self.found.structure.core, self.found.structure.group
-        if group[a] != group[b]:
-            return nothing
-        gap = float(self.fitted.theta[at] - self.fitted.theta[to])
-        if core[a] < 0 or core[a] != core[b]:  # only a prior makes such a gap: it has no uncertainty of its own
-            return nothing | {"gap": number(SCALE * gap)}
-        lower, upper = np.nan, np.nan
-        if self.found.draws is not None:
-            with np.errstate(invalid="ignore"):
-                values = self.found.draws.values[:, [at]] - self.found.draws.values[:, [to]]
-            lower, upper = (float(limit[0]) for limit in quantiles(values, self.settings.level))
-        elif deviation is not None:
-            half = self.found.quantile(self.settings.level) * float(deviation[at, to])
-            lower, upper = gap - half, gap + half
-        better = None if self.better is None else number(float(self.better[at, to]))
-        return {
-            "gap": number(SCALE * gap),
-            "gap_lower": number(SCALE * lower),
-            "gap_upper": number(SCALE * upper),
-            "better_a": better,
-        }
 
     def _against(self) -> list[Against | None]:
         names, reference = self.battles.names, self.settings.reference
@@ -415,64 +300,11 @@ class _Board:
         return tuple(notes)
 
 
-def position_report(battles: Battles, settings: Settings, found: Estimate) -> PositionEffect:
-    """How often the model shown first won, and the log-odds that being first is worth, with its interval.
-
-    Taken from the single rounds where battles are majorities of several.
-    """
-    source = battles
-    if battles.rounds is not None:
-        source = battles.rounds
-        found = estimate(source, replace(settings, intervals="sandwich", anchor=None, position="adjust"))
-    elif settings.position == "ignore":
-        found = estimate(source, replace(settings, intervals="sandwich", anchor=None, position="adjust"))
-    known, lead = source.first != 0, source.first * (source.outcome - 1)
-    sums = [float(source.weight[known & (lead == side)].sum()) for side in (1, -1, 0)]
-    effect, lower, upper, why = None, None, None, None
-    if not known.any():
-        why = "who was shown first is not known"
-    elif found.fitted is None or "position" not in found.design.shared:
-        why = found.position_reason or found.reason
-    else:
-        at = found.design.size
-        effect = float(found.fitted.shared[0])
-        if found.covariance is not None:
-            half = found.quantile(settings.level) * float(np.sqrt(max(found.covariance[at, at], 0.0)))
-            lower, upper = effect - half, effect + half
-    return PositionEffect(
-        first_wins=count(sums[0]),
-        second_wins=count(sums[1]),
-        ties=count(sums[2]),
-        log_odds=number(effect),
-        lower=number(lower),
-        upper=number(upper),
-        reason=why,
-        of="battles" if battles.rounds is None else "rounds",
-    )
-
-
 def _against_row(name: str, rate: float, lower: float, upper: float, matches: float) -> Against:
     return Against(
         name=name, win_rate=number(rate), lower=number(lower), upper=number(upper), matches=count(matches)
     )
 
 
-def normal_quantile(level: float) -> float:
-    """Two-sided standard normal quantile."""
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + level) / 2))
-
-
 def _display_order(model: RatedModel) -> tuple[int, float, float, str]:
     return (model.group, np.inf if model.rank is None else model.rank, -(model.rating or 0.0), model.name)
-
-
-def _pair_key(a: str, b: str) -> tuple[str, str]:
-    return (a, b) if a <= b else (b, a)
-
-
-def _pair_reason(games: float, p_value: float | None) -> str | None:
-    if not games:
-        return "no games"
-    return "every game was a tie: nothing to test" if p_value is None else None

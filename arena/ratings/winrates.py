@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from arena.ratings.battles import Battles, Rows, sums
+from arena.ratings.battles import Battles, Rows
+from arena.ratings.cells import sums
 from arena.ratings.significance import binomial_interval, sign_flip_test, sign_test
+from arena.ratings.uncertainty import quantile
 
 Floats = NDArray[np.float64]
 _EXACT_BATTLES = 2_000
@@ -108,7 +110,6 @@ def against(battles: Battles, reference: int, level: float) -> list[tuple[float,
     table = pair_table_counts(battles)
     score, games = table
     spread = _cluster_spread(battles, reference)
-    quantile = float(norm.ppf((1 + level) / 2))
     out: list[tuple[float, float, float, float] | None] = []
     for m in range(len(battles.names)):
         n = float(games[m, reference])
@@ -118,7 +119,7 @@ def against(battles: Battles, reference: int, level: float) -> list[tuple[float,
         rate = float(score[m, reference]) / n
         exact = binomial_interval(float(score[m, reference]), n, level) or (0.0, 1.0)
         if spread is not None and spread[m] > 0:
-            half = quantile * float(spread[m])
+            half = quantile(level) * float(spread[m])
             exact = (max(0.0, rate - half), min(1.0, rate + half))
         out.append((rate, *exact, n))
     return out

@@ -133,7 +133,7 @@ def test_names_discovered_late_and_a_first_column_are_folded_right():
 
 
 def test_many_models_take_the_sparse_way_and_count_the_same(monkeypatch):
-    from arena.ratings import battles as module
+    from arena.ratings import cells as module
 
     rows = random_rows(3, 30, 500)
     plain = from_columns(

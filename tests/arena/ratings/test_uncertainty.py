@@ -11,8 +11,8 @@ from scipy.stats import binomtest
 
 from arena.agreement.holm import holm
 from arena.ratings.battles import Battles, from_columns
+from arena.ratings.bootstrap import quantiles
 from arena.ratings.estimate import SCALE, estimate, gap_deviation
-from arena.ratings.intervals import quantiles
 from arena.ratings.leaderboard import build
 from arena.ratings.settings import Settings
 from arena.ratings.significance import binomial_interval, sign_flip_test, sign_test
@@ -84,14 +84,14 @@ def test_the_same_seed_gives_the_same_figures_and_another_seed_others():
 
 
 def test_many_clusters_take_the_normal_limit_and_agree(monkeypatch):
-    from arena.ratings import intervals
+    from arena.ratings import bootstrap, sandwich
 
     battles = _clustered(3, clusters=300)
     settings = Settings(refit="one-step", resamples=4000)
     picked = estimate(battles, settings).draws
-    monkeypatch.setattr(intervals, "_MANY_CLUSTERS", 10)
+    monkeypatch.setattr(bootstrap, "_MANY_CLUSTERS", 10)
     limit = estimate(battles, settings).draws
-    monkeypatch.setattr(intervals, "_DENSE_SCORES", 10)
+    monkeypatch.setattr(sandwich, "_DENSE_SCORES", 10)
     sparse = estimate(battles, settings).draws
 
     assert picked is not None and limit is not None and sparse is not None

@@ -1,9 +1,8 @@
-"""How sure: sandwich covariance and bootstrap, by battle or by cluster; draws, quantiles, rank ranges.
+"""Resampled estimates, by battle or by cluster, and their percentiles.
 
-Sandwich: White 1982; by cluster Liang & Zeger 1986 with the factor C / (C - 1). One-step bootstrap: the first
-Newton step from the full estimate (Schucany & Wang 1991; Kline & Santos 2012), which needs no refit. Exact
-bootstrap: a refit of every resample, in which a model may be undefeated (its rating has no upper limit there)
-or absent (the resample says nothing about it); both are counted.
+One-step bootstrap: the first Newton step from the full estimate (Schucany & Wang 1991; Kline & Santos 2012), which
+needs no refit. Exact bootstrap: a refit of every resample, in which a model may be undefeated (its rating has no
+upper limit there) or absent (the resample says nothing about it); both are counted.
 """
 
 from __future__ import annotations
@@ -11,110 +10,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, diags_array
 
 from arena.ratings.batch import connected, refit
 from arena.ratings.battles import Battles
 from arena.ratings.design import Design
-from arena.ratings.fitting import Fit, fit, scores
+from arena.ratings.fitting import Fit, fit
 from arena.ratings.graph import components, reachable
 from arena.ratings.linear import one_thread
 from arena.ratings.models import HALF
+from arena.ratings.sandwich import Scores, cluster_cells
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Refit = Literal["exact", "one-step"]
 
 _MANY_CLUSTERS = 20_000
-_DENSE_SCORES = 20_000_000
 _STACKED_MODELS, _STACKED_CELLS = 64, 4_000_000
-
-
-@dataclass(frozen=True)
-class Scores:
-    """What each unit (battle cell or cluster) adds to the gradient, at the estimate.
-
-    ``by_cell`` (K, P), sparse, is the score of one battle of each cell; ``by_cluster`` (C, P) sums the battles of
-    each cluster, or is None where battles count as independent.
-    """
-
-    by_cell: csr_matrix
-    by_cluster: csr_matrix | Floats | None
-    square: Floats
-
-    @one_thread
-    def meat(self) -> Floats:
-        """(P, P) the variance of the gradient."""
-        if self.by_cluster is None:
-            return _dense(self.by_cell.T @ diags_array(self.square) @ self.by_cell)
-        clusters = self.by_cluster.shape[0]
-        return _dense(self.by_cluster.T @ self.by_cluster) * (clusters / max(clusters - 1, 1))
-
-
-def _dense(product: Any) -> Floats:
-    return np.asarray(product if isinstance(product, np.ndarray) else product.toarray(), np.float64)
-
-
-def score_units(battles: Battles, design: Design, fitted: Fit, *, clustered: bool) -> Scores:
-    """Scores of all cells, and of clusters where they are asked for and known."""
-    by_eta, by_tie = scores(design, fitted)
-    inside = np.flatnonzero(design.row >= 0)
-    row, outcome = design.row[inside], design.outcome[inside]
-    eta, tie = by_eta[row, outcome], by_tie[row, outcome]
-    size, shared = design.size, design.shared_columns.shape[1]
-    width = size + shared + (fitted.tie is not None)
-    columns = [design.i[row], design.j[row]]
-    values = [eta, -eta]
-    for k in range(shared):
-        columns.append(np.full(len(row), size + k))
-        values.append(eta * design.shared_columns[row, k])
-    if fitted.tie is not None:
-        columns.append(np.full(len(row), width - 1))
-        values.append(tie)
-    at = (np.tile(inside, len(columns)), np.concatenate(columns))
-    by_cell = csr_matrix((np.concatenate(values), at), shape=(len(design.row), width))
-    by_cluster = _cluster_scores(battles, by_cell) if clustered else None
-    return Scores(by_cell, by_cluster, battles.square)
-
-
-def _cluster_scores(battles: Battles, by_cell: csr_matrix) -> csr_matrix | Floats:
-    rows = battles.rows
-    if rows is None or rows.cluster is None:
-        raise ValueError("the battles carry no clusters")
-    width = by_cell.shape[1]
-    if rows.clusters * width > _DENSE_SCORES:
-        return csr_matrix(cluster_cells(battles) @ by_cell)
-    # Cells have one to a few entries in fixed places, so a bincount per place beats a sparse product.
-    total = np.zeros(rows.clusters * width)
-    counts = np.diff(by_cell.indptr)
-    weight = rows.weight
-    for place in range(int(counts.max(initial=0))):
-        has = counts > place
-        at = np.where(has, by_cell.indptr[:-1] + place, 0)
-        column = np.where(has, by_cell.indices[at], 0)
-        value = np.where(has, by_cell.data[at], 0.0)
-        amount = value[rows.cell] if weight is None else value[rows.cell] * weight
-        total += np.bincount(rows.cluster * np.int64(width) + column[rows.cell], amount, rows.clusters * width)
-    return total.reshape(rows.clusters, width)
-
-
-def cluster_cells(battles: Battles) -> csr_matrix:
-    """(C, K) weight of each cell in each cluster."""
-    rows = battles.rows
-    if rows is None or rows.cluster is None:
-        raise ValueError("the battles carry no clusters")
-    value = np.ones(len(rows.cell)) if rows.weight is None else rows.weight
-    return csr_matrix((value, (rows.cluster, rows.cell)), shape=(rows.clusters, len(battles.i)))
-
-
-@one_thread
-def sandwich(fitted: Fit, units: Scores) -> Floats:
-    """(P, P) robust covariance of (theta, shared, tie)."""
-    return fitted.curvature @ units.meat() @ fitted.curvature
 
 
 @dataclass(frozen=True)
