@@ -25,6 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write quality.json and quality.md. 0 done; with --gate 1 where a check fails or is undecided."""
+    from frontdesk.cli import stages
     from frontdesk.cli.listing import print_table
     from frontdesk.report.blocks import Table, Text
     from frontdesk.report.sections.run.quality import console
@@ -32,7 +33,9 @@ def run(args: argparse.Namespace) -> int:
     from runstore.publish import to_json
 
     folder = RunFolder(args.folder)
-    found = write_quality(folder, dict(_limit(text) for text in args.limit))
+    quality = write_quality(folder, dict(_limit(text) for text in args.limit))
+    stages.report_quality(folder, quality)
+    found = quality.found
     for name in ("quality.json", "quality.md"):
         print(f"wrote {folder.file(name)}", file=sys.stderr)
     if args.json:

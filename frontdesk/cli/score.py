@@ -70,6 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 all scored, 1 where a reply failed, was unreadable or lacks values."""
     from frontdesk.cli import stages
+    from frontdesk.report.sections.scores.outcome import ScoreTeller
     from frontdesk.runner import scoring
 
     config = stages.load_config(args)
@@ -80,9 +81,10 @@ def run(args: argparse.Namespace) -> int:
 
     async def work(session: Session) -> int:
         poll_s = args.poll_s if args.batch else None
-        gaps = await scoring.perform(session.pipeline, plan, material, batch_poll_s=poll_s)
-        _say(session.folder.path, gaps, as_json=args.json)
-        return 1 if gaps else 0
+        teller = ScoreTeller(config.run.language)
+        results = await scoring.perform(session.pipeline, plan, material, teller, batch_poll_s=poll_s)
+        _say(session.folder.path, results.gaps, as_json=args.json)
+        return 1 if results.gaps else 0
 
     return stages.execute(args, config, plan.judges, work)
 

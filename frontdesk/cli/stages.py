@@ -7,6 +7,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from frontdesk.runner import config as configuration
 from frontdesk.runner import session as sessions
@@ -14,8 +15,12 @@ from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.runfolder import RunFolder
 from runstore.problems import Problem
-from runstore.publish import write_jsonl
+from runstore.publish import write_jsonl, write_text
 from runstore.records import Judgment, Record, Verdict
+
+if TYPE_CHECKING:
+    from frontdesk.runner.quality import RunQuality
+    from frontdesk.runner.score_files import Teller
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,19 @@ def conclude(session: Session, judgments: Sequence[Judgment], verdicts: Sequence
     """Ratings and report of a judged run; exit code 1 where anything failed or could not be read."""
     rate_and_report(session.folder, session.config, judgments, verdicts)
     return exit_code(session.folder, judgments, verdicts)
+
+
+def report_quality(folder: RunFolder, quality: RunQuality) -> None:
+    from frontdesk.report.sections.run.quality import document
+    from frontdesk.report.writers.markdown import markdown
+
+    write_text(folder.file("quality.md"), markdown(document(quality.found, quality.name, quality.language)))
+
+
+def score_teller(config: Config) -> Teller:
+    from frontdesk.report.sections.scores.outcome import ScoreTeller
+
+    return ScoreTeller(config.run.language)
 
 
 def rate_and_report(

@@ -1,19 +1,18 @@
-"""The quality of a run's students: ``quality.json`` and ``quality.md``, made of its dialogues without any call."""
+"""The quality of a run's students: ``quality.json``, made of its dialogues without any call."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from frontdesk.export.source import Source
-from frontdesk.report.sections.run.quality import document
-from frontdesk.report.writers.markdown import markdown
 from frontdesk.runner.runfolder import RunFolder
 from gateway.prompts import load_table
 from runstore.problems import Problem
-from runstore.publish import read_json, write_json, write_text
-from runstore.records import Dialogue
+from runstore.publish import read_json, write_json
+from runstore.records import Dialogue, Language
 from simulator.realism import Material, assess
 from simulator.realism.gate import with_changes
 from simulator.roles import PACKAGE, Roles
@@ -21,8 +20,17 @@ from simulator.roles import PACKAGE, Roles
 FILE = "quality.json"
 
 
-def write_quality(folder: RunFolder, changes: Mapping[str, float]) -> dict[str, Any]:
-    """Assess the run's dialogues and write both files; ``changes`` are limits of the gate by name.
+@dataclass(frozen=True, slots=True)
+class RunQuality:
+    """``found`` is the content of quality.json; ``name`` and ``language`` are the run's."""
+
+    found: dict[str, Any]
+    name: str
+    language: Language
+
+
+def write_quality(folder: RunFolder, changes: Mapping[str, float]) -> RunQuality:
+    """Assess the run's dialogues and write quality.json; ``changes`` are limits of the gate by name.
 
     Raises InputProblem where the run has no dialogues, Problem for a limit that there is not.
     """
@@ -32,16 +40,15 @@ def write_quality(folder: RunFolder, changes: Mapping[str, float]) -> dict[str, 
     material = _material(source)
     found = assess(source.dialogues, material, table, language=run.language, seed=run.seed)
     write_json(folder.file(FILE), found)
-    write_text(folder.file("quality.md"), markdown(document(found, run.name, run.language)))
-    return found
+    return RunQuality(found, run.name, run.language)
 
 
-def again(earlier: RunFolder, folder: RunFolder) -> None:
+def again(earlier: RunFolder, folder: RunFolder) -> RunQuality | None:
     """The same of another folder, with the limits that ``earlier`` was held to; nothing where it was not."""
     if not earlier.file(FILE).is_file() or not folder.file("dialogues.jsonl").is_file():
-        return
+        return None
     checks = read_json(earlier.file(FILE))["gate"]["checks"]
-    write_quality(folder, {check["name"]: check["limit"] for check in checks})
+    return write_quality(folder, {check["name"]: check["limit"] for check in checks})
 
 
 def _material(source: Source) -> Material:

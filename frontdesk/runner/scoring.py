@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arena.scoring.sheets import Form, Sheets, score_all
 from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
-from frontdesk.runner.score_files import Scored, publish
+from frontdesk.runner.score_files import Scored, ScoreResults, Teller, publish
 from frontdesk.runner.score_plan import Material, Plan
 from gateway.batches.runner import BatchRunner
 from gateway.prompt import Ask
@@ -12,9 +12,9 @@ from runstore.problems import Problem
 
 
 async def perform(
-    pipeline: Pipeline, plan: Plan, material: Material, *, batch_poll_s: float | None = None
-) -> list[str]:
-    """Score everything and write every file; returns what is incomplete (empty where nothing is).
+    pipeline: Pipeline, plan: Plan, material: Material, teller: Teller, *, batch_poll_s: float | None = None
+) -> ScoreResults:
+    """Score everything and write every record; ``teller`` then reports it.
 
     ``batch_poll_s``: ask through the providers' batch interfaces, with at most so many seconds between looks.
 
@@ -49,8 +49,10 @@ async def perform(
         found = await BatchRunner(gateway, plan.judges, poll_s=batch_poll_s).whole(sheets)
     folder.replace_failures("score", found.failures)
     kinds = {judge: one.kind for judge, one in settings.items()}
-    gaps = publish(folder.path, Scored(plan, material, found.sheets, found.failures, kinds), config.run.language)
+    scored = Scored(plan, material, found.sheets, found.failures, kinds)
+    results = publish(folder.path, scored, teller)
+    teller.report(folder.path, results)
     if found.stopped is not None:
         raise Stopping(found.stopped, "score", len(found.sheets), asked)
     pipeline.progress.finish(f"{len(found.sheets)} of {asked} sheets")
-    return gaps
+    return results

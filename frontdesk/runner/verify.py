@@ -48,7 +48,8 @@ async def _stages(pipeline: Pipeline, folder: RunFolder, again: RunFolder) -> No
                 pipeline.cut(dialogues)
             else:
                 again.take("subsets", folder.subsets(), config)
-        quality.again(folder, again)
+        if assessed := quality.again(folder, again):
+            stages.report_quality(again, assessed)
         if folder.file("replies.jsonl").is_file():
             if folder.given("replies"):
                 again.take("replies", folder.replies(), config)
@@ -59,7 +60,7 @@ async def _stages(pipeline: Pipeline, folder: RunFolder, again: RunFolder) -> No
             if folder.file("leaderboard.json").is_file():
                 stages.rate_and_report(again, config, judgments, verdicts)
         if folder.file(score_plan.PLAN).is_file():
-            await perform(pipeline, *score_plan.read_plan(folder.path))
+            await perform(pipeline, *score_plan.read_plan(folder.path), stages.score_teller(config))
 
 
 def compare(one: Path, other: Path) -> list[tuple[str, bool, str]]:
