@@ -13,9 +13,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from runstore.results import Number, Result
+
 FloatArray = NDArray[np.float64]
 
 SIGNIFICANT_DIGITS = 12
+
+
+class StatisticRow(Result):
+    """A :class:`Statistic` as it stands in files."""
+
+    key: str
+    name: str
+    value: Number | None
+    interval: tuple[Number, Number] | None
+    level: Number | None
+    interval_method: str | None
+    n_used: int
+    n: int
+    unit: str
+    reason: str | None
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -45,21 +63,25 @@ class Statistic:
         if any(number is not None and not math.isfinite(number) for number in numbers):
             raise ValueError(f"{self.key}: {numbers} are not all finite")
 
+    def row(self) -> StatisticRow:
+        """The statistic as it stands in ``agreement.json`` and other files."""
+        return StatisticRow(
+            key=self.key,
+            name=self.name,
+            value=self.value,
+            interval=self.interval,
+            level=self.level if self.interval else None,
+            interval_method=self.interval_method,
+            n_used=self.n_used,
+            n=self.n,
+            unit=self.unit,
+            reason=self.reason,
+            notes=self.notes,
+        )
+
     def as_json(self) -> dict[str, Any]:
-        """The statistic as it stands in ``agreement.json``."""
-        return {
-            "key": self.key,
-            "name": self.name,
-            "value": self.value,
-            "interval": list(self.interval) if self.interval else None,
-            "level": self.level if self.interval else None,
-            "interval_method": self.interval_method,
-            "n_used": self.n_used,
-            "n": self.n,
-            "unit": self.unit,
-            "reason": self.reason,
-            "notes": list(self.notes),
-        }
+        """The row as an object."""
+        return self.row().to_json()
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import Annotated, Any, cast
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import BeforeValidator, PlainSerializer
 
 from arena.ratings.settings import Settings
 from runstore.publish import parse_record, read_json
-
-Number = int | float
-"""Counts are whole unless battles carry weights; both stand in files as they are."""
+from runstore.results import Number, Result
 
 SOLVER = "newton"
 
@@ -39,16 +37,6 @@ def _known_settings(row: object) -> object:
 
 
 SettingsRow = Annotated[Settings, BeforeValidator(_known_settings), PlainSerializer(_settings_row)]
-
-
-class Result(BaseModel):
-    """Base of all results: frozen; keys of later versions are kept."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    def to_json(self) -> dict[str, Any]:
-        """The object that stands in the file: what was set or read, in the order of the fields."""
-        return self.model_dump(exclude_unset=True)
 
 
 class Against(Result):

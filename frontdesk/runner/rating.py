@@ -55,4 +55,4 @@ def write_judges(folder: RunFolder, config: Config, judgments: Sequence[Judgment
     if not folder.file("replies.jsonl").is_file():
         return
     families = {name: family_of(endpoint_settings(name, table)) for name, table in config.endpoints.items()}
-    write_json(folder.file("judges.json"), analyse(judgments, folder.replies(), board, families))
+    write_json(folder.file("judges.json"), analyse(judgments, folder.replies(), board, families).to_json())

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from arena.judges.result import JudgesResult, read_judges
 from arena.matches import all_pairs, chosen_pairs
 from arena.ratings.result import Leaderboard, read_leaderboard
 from frontdesk.report.sections.run.spending import NOTHING, Spending, spending_of
@@ -49,7 +50,7 @@ class RunData:
     spending: Spending
     human: JsonObject | None = None
     refreshed: JsonObject | None = None
-    panel: JsonObject | None = None
+    panel: JudgesResult | None = None
     quality: JsonObject | None = None
     goal: JsonObject | None = None
 
@@ -149,7 +150,7 @@ def load(folder: RunFolder, *, journal: bool = True) -> RunData:
         spending=spending_of(folder.journal) if journal else NOTHING,
         human=read_json(folder.file("human.json")) if folder.file("human.json").is_file() else None,
         refreshed=next(reversed(history.lines(folder)), None),
-        panel=read_json(folder.file("judges.json")) if folder.file("judges.json").is_file() else None,
+        panel=read_judges(folder.file("judges.json")) if folder.file("judges.json").is_file() else None,
         quality=read_json(folder.file("quality.json")) if folder.file("quality.json").is_file() else None,
         goal=read_json(folder.file("goal.json")) if folder.file("goal.json").is_file() else None,
     )

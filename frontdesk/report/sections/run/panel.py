@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from arena.judges.result import Agreement, EffectRow, JudgesResult, PanelResult, ShareRow
 from frontdesk.report.blocks import Block, Section, Table, Text, cells, columns
 from frontdesk.report.figures import count, percent, span
-from runstore.records import JsonObject, Language
+from runstore.records import Language
 
 _WORDS: dict[str, tuple[str, str]] = {
     "panel": ("What sways the judges", "심판을 움직이는 것"),
@@ -55,114 +53,111 @@ _WORDS: dict[str, tuple[str, str]] = {
 }
 
 
-def panel(found: JsonObject | None, language: Language) -> Section | None:
+def panel(found: JudgesResult | None, language: Language) -> Section | None:
     """The section of a run's report, of ``judges.json``; None where that has not been made."""
     if found is None:
         return None
-    blocks = [*_habits(found, language), *_agreement(found["agreement"], language)]
-    return Section("panel", _say("panel", language), [*blocks, *_weighed(found["panel"], language)])
+    blocks = [*_habits(found, language), *_agreement(found.agreement, language)]
+    return Section("panel", _say("panel", language), [*blocks, *_weighed(found.panel, language)])
 
 
-def _habits(found: JsonObject, language: Language) -> list[Block]:
+def _habits(found: JudgesResult, language: Language) -> list[Block]:
     heads = [_say(key, language) for key in ("family", "first", "length", "longer", "own")]
     rows = [
         cells(
-            judge["name"],
-            judge["family"] or "–",
-            _log_odds(judge["position"]["log_odds"]),
-            _log_odds(judge["length"][0]["log_odds_per_doubling"]),
-            _share(judge["length"][0]["longer_won"]),
-            _log_odds(judge["own_family"]["log_odds"]),
+            judge.name,
+            judge.family or "–",
+            _log_odds(judge.position.log_odds),
+            _log_odds(judge.length[0].log_odds_per_doubling),
+            _share(judge.length[0].longer_won),
+            _log_odds(judge.own_family.log_odds),
         )
-        for judge in found["judges"]
+        for judge in found.judges
     ]
-    caption = _say("habits_caption", language, level=f"{100 * found['level']:g}%")
+    caption = _say("habits_caption", language, level=f"{100 * found.level:g}%")
     table = Table(columns(_say("judge", language), *heads), rows, caption, _say("habits", language))
     blocks: list[Block] = [table, *(Text(line, "soft") for line in _reasons(found, language))]
-    if found["own_family"]["value"] is not None:
-        blocks.append(Text(_say("common", language, figure=_log_odds(found["own_family"]))))
+    if found.own_family.value is not None:
+        blocks.append(Text(_say("common", language, figure=_log_odds(found.own_family))))
     return blocks
 
 
-def _reasons(found: JsonObject, language: Language) -> list[str]:
+def _reasons(found: JudgesResult, language: Language) -> list[str]:
     lines: list[str] = []
-    for judge in found["judges"]:
+    for judge in found.judges:
         for key, effect in (
-            ("first", judge["position"]["log_odds"]),
-            ("length", judge["length"][0]["log_odds_per_doubling"]),
-            ("own", judge["own_family"]["log_odds"]),
+            ("first", judge.position.log_odds),
+            ("length", judge.length[0].log_odds_per_doubling),
+            ("own", judge.own_family.log_odds),
         ):
-            if effect["value"] is None:
+            if effect.value is None:
                 what = _say(key, language)
-                lines.append(_say("why", language, judge=judge["name"], what=what, reason=effect["reason"]))
+                lines.append(_say("why", language, judge=judge.name, what=what, reason=effect.reason))
     return lines
 
 
-def _agreement(found: JsonObject, language: Language) -> list[Block]:
-    if not found["pairs"]:
+def _agreement(found: Agreement, language: Language) -> list[Block]:
+    if not found.pairs:
         return []
     rows = [
         cells(
-            one["name"],
-            one["reason"] if one["value"] is None else f"{one['value']:.2f}",
-            "–" if one["interval"] is None else "[{:.2f}, {:.2f}]".format(*one["interval"]),
-            _say("n_of", language, n=one["n_used"], of=one["n"]),
+            one.name,
+            (one.reason or "–") if one.value is None else f"{one.value:.2f}",
+            "–" if one.interval is None else "[{:.2f}, {:.2f}]".format(*one.interval),
+            _say("n_of", language, n=one.n_used, of=one.n),
         )
-        for one in found["all"]
+        for one in found.all
     ]
     head = columns(_say("statistic", language), *(_say(key, language) for key in ("value", "interval", "used")))
     return [Table(head, rows, _say("agreement_caption", language), _say("agreement", language))]
 
 
-def _weighed(found: JsonObject, language: Language) -> list[Block]:
-    if not found["judges"]:
-        return [Text(_say("no_panel", language, reason=found["reason"]), "soft")]
-    judges = [
-        cells(one["name"], percent(one["value"]), span(one["lower"], one["upper"])) for one in found["judges"]
-    ]
-    caption = _say("weighed_caption", language, method=found["method"], prior=found["prior"])
+def _weighed(found: PanelResult, language: Language) -> list[Block]:
+    if not found.judges:
+        return [Text(_say("no_panel", language, reason=found.reason), "soft")]
+    judges = [cells(one.name, percent(one.value), span(one.lower, one.upper)) for one in found.judges]
+    caption = _say("weighed_caption", language, method=found.method, prior=found.prior)
     head = columns(*(_say(key, language) for key in ("judge", "reliability", "interval")))
     blocks: list[Block] = [Table(head, judges, caption, _say("weighed", language)), _ranking(found, language)]
-    moved = sum(bool(one["moved"]) for one in found["models"])
+    moved = sum(bool(one.moved) for one in found.models)
     said = [
-        _say("other_ranking", language, n=moved, of=len(found["models"]))
-        if moved
-        else _say("same_ranking", language)
+        _say("other_ranking", language, n=moved, of=len(found.models)) if moved else _say("same_ranking", language)
     ]
-    tau = found["kendall"]
-    if tau["value"] is not None:
-        said.append(_say("kendall", language, name=tau["name"], value=f"{tau['value']:.2f}"))
+    tau = found.kendall
+    if tau is not None and tau.value is not None:
+        said.append(_say("kendall", language, name=tau.name, value=f"{tau.value:.2f}"))
     blocks.append(Text("; ".join(said) + "."))
-    notes = [note for note in (found["note"], found["reason"]) if note]
+    notes = [note for note in (found.note, found.reason) if note]
     return [*blocks, *(Text(_say("note", language, note=note), "soft") for note in notes)]
 
 
-def _ranking(found: JsonObject, language: Language) -> Table:
+def _ranking(weighed: PanelResult, language: Language) -> Table:
     rows = [
         cells(
-            one["name"],
-            *(_whole(one[key]) for key in ("rank_by_vote", "rank")),
-            "–" if one["moved"] is None else f"{one['moved']:+d}" if one["moved"] else "0",
-            _whole(one["rating_by_vote"]),
-            _whole(one["value"]),
-            "–" if one["lower"] is None else f"{one['lower']:.0f}–{one['upper']:.0f}",
+            endpoint.name,
+            _whole(endpoint.rank_by_vote),
+            _whole(endpoint.rank),
+            "–" if endpoint.moved is None else f"{endpoint.moved:+d}" if endpoint.moved else "0",
+            _whole(endpoint.rating_by_vote),
+            _whole(endpoint.value),
+            "–" if endpoint.lower is None else f"{endpoint.lower:.0f}–{endpoint.upper:.0f}",
         )
-        for one in found["models"]
+        for endpoint in weighed.models
     ]
     heads = ("rank_by_vote", "rank", "moved", "by_vote", "by_model", "interval")
     head = columns(_say("endpoint", language), *(_say(key, language) for key in heads))
     return Table(head, rows, "", _say("ranking", language))
 
 
-def _log_odds(effect: Mapping[str, Any]) -> str:
-    if effect["value"] is None:
+def _log_odds(effect: EffectRow) -> str:
+    if effect.value is None:
         return "–"
-    limits = "" if effect["lower"] is None else f" [{effect['lower']:+.2f}, {effect['upper']:+.2f}]"
-    return f"{effect['value']:+.2f}{limits}"
+    limits = "" if effect.lower is None else f" [{effect.lower:+.2f}, {effect.upper:+.2f}]"
+    return f"{effect.value:+.2f}{limits}"
 
 
-def _share(share: Mapping[str, Any]) -> str:
-    return "–" if share["value"] is None else f"{percent(share['value'])} ({count(share['hits'])}/{share['of']})"
+def _share(share: ShareRow) -> str:
+    return "–" if share.value is None else f"{percent(share.value)} ({count(share.hits)}/{share.of})"
 
 
 def _whole(value: float | None) -> str:

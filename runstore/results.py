@@ -1,0 +1,23 @@
+"""Results that write and read their own file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+Number = int | float
+"""Counts are whole unless what is counted carries weights; both stand in files as they are."""
+
+
+class Result(BaseModel):
+    """Base of all results: frozen; keys of later versions are kept.
+
+    A key that a file lacks is not made up, so that what was read is written again byte by byte.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that stands in the file: what was set or read, in the order of the fields."""
+        return self.model_dump(exclude_unset=True)
