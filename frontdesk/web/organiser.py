@@ -9,7 +9,7 @@ import hmac
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aiohttp import web
 
@@ -18,11 +18,9 @@ from arena.human.forms import say
 from arena.human.ratings import HEADER, Rating
 from frontdesk.web.exports import rating_rows
 from frontdesk.web.guard import Refused
+from frontdesk.web.site import Site
 from frontdesk.web.store import Item, Rater, Store
 from runstore.publish import csv_text
-
-if TYPE_CHECKING:
-    from frontdesk.web.app import Site
 
 
 @dataclass(frozen=True, slots=True)
