@@ -9,10 +9,22 @@ from pathlib import Path
 from typing import Any, cast
 
 from runstore.problems import InputProblem
-from runstore.publish import read_csv_lines, read_rows
-from runstore.yaml_file import Place, YamlFile, read_text, read_yaml
+from runstore.tables import SUFFIXES, Schema, read_table
+from runstore.tables.encodings import read_text
+from runstore.yaml_file import Place, YamlFile, read_yaml
 
 FIELDS = ("id", "subject", "difficulty", "tags", "language", "text")
+QUESTIONS = Schema(
+    {
+        "id": ("번호", "아이디", "식별자"),
+        "subject": ("과목", "교과"),
+        "difficulty": ("난이도",),
+        "tags": ("태그",),
+        "language": ("언어",),
+        "text": ("질문", "문제"),
+    }
+)
+_LINE_END = re.compile(r"\r\n|\n|\r")
 _HEADING = re.compile(r"#+\s+(\S.*)")
 
 
@@ -83,23 +95,18 @@ def _yaml_question(file: YamlFile, entry: object, place: Place, shared: Mapping[
     return Raw(file.path, file.line(place), {**shared, **file.mapping(entry, place, FIELDS)})
 
 
-def read_jsonl_questions(path: Path) -> Iterator[Raw]:
-    for line, row in read_rows(path):
-        yield Raw(path, line, row)
-
-
-def read_csv_questions(path: Path) -> Iterator[Raw]:
-    header, rows = read_csv_lines(path)
-    if "text" not in header:
-        raise InputProblem(path, "a column 'text'", found=", ".join(header), line=1)
-    for line, row in rows:
+def read_table_questions(path: Path) -> Iterator[Raw]:
+    table = read_table(path, QUESTIONS)
+    if table.rows and "text" not in table.header:
+        raise InputProblem(path, "a column 'text'", found=", ".join(table.header), line=1)
+    for line, row in table.rows:
         yield Raw(path, line, row)
 
 
 def read_text_questions(path: Path) -> Iterator[Raw]:
     """One question a line; a line that starts with ``# `` names the subject of those that follow."""
     subject = ""
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(_LINE_END.split(read_text(path)), 1):
         if heading := _HEADING.fullmatch(line.strip()):
             subject = heading.group(1)
         elif line.strip():
@@ -109,7 +116,6 @@ def read_text_questions(path: Path) -> Iterator[Raw]:
 READERS: dict[str, Callable[[Path], Iterator[Raw]]] = {
     ".yaml": read_yaml_questions,
     ".yml": read_yaml_questions,
-    ".jsonl": read_jsonl_questions,
-    ".csv": read_csv_questions,
+    **dict.fromkeys(SUFFIXES, read_table_questions),
     ".txt": read_text_questions,
 }

@@ -11,13 +11,13 @@ import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from arena.agent_runs.columns import Columns, Mapping, locate, recognised
-from arena.agent_runs.encodings import Encoding, detect_encoding, named, undecodable
-from runstore.problems import InputProblem, Problem
+from runstore.problems import InputProblem
+from runstore.tables.encodings import Encoding, detect_encoding, named, undecodable
+from runstore.tables.sheets import sheet_rows
 
 Kind = Literal["csv", "xlsx", "jsonl"]
 Row = tuple[int, Sequence[str] | None]
@@ -217,27 +217,11 @@ def _numbers(value: Any) -> Any:
 # ---- XLSX
 
 
-def _sheet_rows(path: Path) -> Iterator[tuple[Any, ...]]:
-    try:
-        from openpyxl import load_workbook  # pyright: ignore[reportMissingModuleSource]
-    except ImportError as error:
-        raise Problem(f"{path}: reading XLSX needs the extra: pip install 'tutor-arena[xlsx]'") from error
-    try:
-        book: Any = load_workbook(path, read_only=True, data_only=True)
-    except Exception as error:
-        # openpyxl raises whatever zip, XML or its own reader met; to the user they are one thing.
-        raise InputProblem(path, "an XLSX workbook", found=f"{type(error).__name__}: {error}") from error
-    try:
-        yield from book.worksheets[0].iter_rows(values_only=True)
-    finally:
-        book.close()
-
-
 def _open_xlsx(path: Path, layout: Layout) -> Table:
-    header = next((row for row in _sheet_rows(path) if any(cell is not None for cell in row)), None)
+    header = next((row for row in sheet_rows(path) if any(row)), None)
     if header is None:
         raise InputProblem(path, "a header row", found="an empty sheet")
-    names = [_sheet_cell(cell) for cell in header]
+    names = list(header)
     while names and not names[-1]:
         names.pop()
     return Table(path, "xlsx", Encoding("utf-8", "XLSX"), None, 0, layout.columns(names, path))
@@ -245,24 +229,13 @@ def _open_xlsx(path: Path, layout: Layout) -> Table:
 
 def _xlsx_rows(table: Table) -> Iterator[Row]:
     width, header_seen = len(table.columns.header), False
-    for number, row in enumerate(_sheet_rows(table.path), 1):
-        if all(cell is None for cell in row):
+    for number, cells in enumerate(sheet_rows(table.path), 1):
+        if not any(cells):
             continue
         if not header_seen:
             header_seen = True
             continue
-        cells = [_sheet_cell(cell) for cell in row]
         if any(cells[width:]):
             yield number, None
         else:
             yield number, (cells + [""] * (width - len(cells)))[:width]
-
-
-def _sheet_cell(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, (datetime, date, time)):
-        return value.isoformat()
-    return str(value)

@@ -18,9 +18,16 @@ import numpy as np
 from arena.agreement.alpha import Measurement
 from arena.agreement.result import FloatArray, settle
 from runstore.problems import InputProblem, Problem
-from runstore.publish import read_csv_lines, read_rows
+from runstore.tables import Names, Schema, Table, read_table, strict_number
 
 COLUMNS = ("item", "rater", "value")
+RATINGS = Schema(
+    {
+        "item": ("항목", "문항", "대상"),
+        "rater": ("평가자", "채점자"),
+        "value": ("값", "점수", "평점", "score"),
+    }
+)
 _MISSING = frozenset({"", "na", "n/a", "nan", "null"})
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _RANGE = re.compile(r"\s*(-?\d+)\s*\.\.\s*(-?\d+)\s*")
@@ -107,40 +114,33 @@ def parse_scale(text: str) -> Scale:
 def load(
     path: Path, *, scale: Scale | None = None, measurement: Measurement | None = None, by: str | None = None
 ) -> Ratings:
-    """A CSV or JSON-lines file (.jsonl, .ndjson). Raises InputProblem naming file, row and field."""
-    jsonl = path.suffix.lower() in (".jsonl", ".ndjson")
-    rows = _jsonl(path) if jsonl else _csv(path)
+    """A table of any form that :func:`read_table` knows. Raises InputProblem naming file, row and field."""
+    rows = _ratings(read_table(path, RATINGS))
     return from_rows(rows, source=str(path), scale=scale, measurement=measurement, by=by)
 
 
-def _csv(path: Path) -> Iterable[Rating]:
-    header, rows = read_csv_lines(path)
-    twice = next((name for name in header if header.count(name) > 1), None)
-    if twice is not None:
-        raise InputProblem(path, "each column once", found=twice, line=1)
-    absent = [name for name in COLUMNS if name not in header]
-    if absent:
-        raise InputProblem(path, _LONG, found=", ".join(header), line=1)
-    for number, row in rows:
-        if any(cell.strip() for cell in row.values()):
-            yield _rating(row, path, number)
+def _ratings(table: Table) -> Iterable[Rating]:
+    names = {column: Names(table.path) for column in ("item", "rater")}
+    flat = table.source != "json"
+    absent = [name for name in COLUMNS if name not in table.header]
+    if flat and absent:
+        raise InputProblem(table.path, _LONG, found=", ".join(table.header), line=1)
+    for number, row in table.rows:
+        if flat and not any(str(cell).strip() for cell in row.values() if cell is not None):
+            continue
+        lacking = next((name for name in ("item", "rater") if name not in row), None)
+        if lacking:
+            raise InputProblem(table.path, _LONG, found=", ".join(row), line=number, field=lacking)
+        yield _rating(row, table.path, number, names)
 
 
-def _jsonl(path: Path) -> Iterable[Rating]:
-    for number, row in read_rows(path):
-        absent = [name for name in ("item", "rater") if name not in row]
-        if absent:
-            raise InputProblem(path, _LONG, found=", ".join(row), line=number, field=absent[0])
-        yield _rating(row, path, number)
-
-
-def _rating(row: Mapping[str, Any], path: Path, number: int) -> Rating:
+def _rating(row: Mapping[str, Any], path: Path, number: int, seen: Mapping[str, Names]) -> Rating:
     names: list[str] = []
     for column in ("item", "rater"):
         value = row[column]
         if not isinstance(value, (str, int)) or isinstance(value, bool) or not str(value).strip():
             raise InputProblem(path, "a name", found=value, line=number, field=column)
-        names.append(str(value).strip())
+        names.append(seen[column].take(str(value).strip(), line=number, column=column))
     rest = {k: "" if v is None else str(v).strip() for k, v in row.items() if k not in COLUMNS}
     return Rating(names[0], names[1], _value(row.get("value"), path, number), number, rest)
 
@@ -155,9 +155,8 @@ def _value(value: object, path: Path, number: int) -> float | str | None:
     text = value.strip()
     if text.lower() in _MISSING:
         return None
-    if not _NUMBER.fullmatch(text):
-        return text
-    return _ordinary(float(text), text, path, number)
+    parsed = strict_number(text)
+    return text if parsed is None else _ordinary(parsed, text, path, number)
 
 
 def _ordinary(value: float, found: object, path: Path, number: int) -> float:

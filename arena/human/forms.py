@@ -17,6 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from arena.rubrics.rubric import Rubric, load_rubric
 from runstore.records import Language
+from runstore.tables import whole_number
 
 NOT_APPLICABLE = "NA"
 FLAGS = "flags"  # where a rubric's item stands in the id of a question about one of its flags
@@ -223,6 +224,8 @@ def read_answer(question: Question, raw: str) -> tuple[str, str | None]:
         return NOT_APPLICABLE, None
     if question.kind == "number":
         return _read_number(question, text)
+    if text not in question.answers():
+        text = whole_number(text) or text
     return (text, None) if text in question.answers() else ("", "option")
 
 

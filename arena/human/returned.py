@@ -16,8 +16,22 @@ from arena.human.certificate import Assignment
 from arena.human.forms import Question, read_answer
 from arena.human.ratings import read_seconds
 from runstore.problems import InputProblem
-from runstore.publish import read_csv_lines, require_columns
+from runstore.publish import require_columns
+from runstore.tables import Names, Schema, read_table
 
+RETURNED = Schema(
+    {
+        "rater": ("평가자", "채점자"),
+        "document": ("문서", "자료"),
+        "item": ("항목",),
+        "question": ("문항", "질문"),
+        "value": ("값", "응답", "답", "점수"),
+        "position": ("순서",),
+        "condition": ("조건",),
+        "seconds": ("초",),
+        "submitted_at": ("제출 시각", "제출시간"),
+    }
+)
 RULE = "of two different answers the later one (submitted_at) stands; without times neither is taken"
 
 
@@ -65,17 +79,20 @@ def read_returned(
     ``seconds``, ``submitted_at``. Empty values are missing answers. Raises InputProblem with the row for an item
     that is not in the plan, another condition than planned, a question that is not in the form, a bad time.
     """
-    header, rows = read_csv_lines(path)
-    document = "document" if "document" in header else "item"
-    require_columns(path, header, ("rater", document, "question", "value"))
+    table = read_table(path, RETURNED)
+    document = "document" if "document" in table.header else "item"
+    require_columns(path, table.header, ("rater", document, "question", "value"))
     items: dict[tuple[str, str], list[Assignment]] = {}
     for one in plan:
         items.setdefault((one.rater, one.document), []).append(one)
     found = Returned()
     conflicting: dict[tuple[tuple[str, int], str], set[str]] = {}
-    for line, row in rows:
+    raters = Names(path)
+    for line, cells in table.rows:
+        row = {name: "" if cell is None else str(cell) for name, cell in cells.items()}
         if not row["value"].strip():
             continue
+        row["rater"] = raters.take(row["rater"].strip(), line=line, column="rater")
         found.rows += 1
         item = _planned(path, line, row, document, items)
         question = questions[item.group].get(row["question"].strip())

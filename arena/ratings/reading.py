@@ -7,12 +7,12 @@ when it is asked for (categories, style). Conversations and whatever else the fi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from arena.ratings.battles import Battles, Chunk, Collector
@@ -20,13 +20,27 @@ from arena.ratings.columns import Encoded, arrow, encode
 from arena.ratings.style import FEATURES, features, relative
 from runstore.problems import InputProblem, Problem
 from runstore.publish import unguard_cell
+from runstore.tables import SUFFIXES, Csv, Names, Schema, open_csv, read_table, rename_columns, strict_number
+from runstore.tables.encodings import detect_encoding
+from runstore.tables.objects import parse_object
 
 REQUIRED = ("model_a", "model_b", "winner")
 OPTIONAL = ("first", "weight", "cluster")
 _JSON_ROWS = 50_000
 _PARQUET_ROWS = 1_000_000
 _CSV_BYTES = 16_000_000
-_NOTHING: list[str] = []
+_FLAT = (".csv", ".tsv", ".xlsx", ".xlsm")
+BATTLES = Schema(
+    {
+        "model_a": ("모델 A", "model a"),
+        "model_b": ("모델 B", "model b"),
+        "winner": ("승자",),
+        "first": ("먼저 보인 쪽",),
+        "weight": ("가중치",),
+        "cluster": ("묶음",),
+        "judge": ("심사자",),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -61,36 +75,40 @@ class Columns:
 def read_battles(path: Path, columns: Columns | None = None) -> Battles:
     """Count a file's battles. Raises InputProblem naming file, row and field for what can't be understood."""
     columns = columns or Columns()
-    kinds: dict[str, Callable[[Path, Columns], Iterator[dict[str, Any]]]] = {
-        ".csv": _csv_chunks,
-        ".jsonl": _json_chunks,
-        ".ndjson": _json_chunks,
-        ".json": _json_chunks,
-        ".parquet": _parquet_chunks,
-    }
-    read = kinds.get(path.suffix.lower())
-    if read is None:
-        raise InputProblem(path, f"a file ending in {', '.join(kinds)}", found=path.suffix or path.name)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputProblem(path, f"a file ending in {', '.join(SUFFIXES)}", found=path.suffix or path.name)
     if not path.is_file():
         raise InputProblem(path, "a readable file", found="no such file")
+    kinds: dict[str, Callable[[Path, Columns], Iterator[dict[str, Any]]]] = {
+        ".csv": _csv_chunks,
+        ".tsv": _csv_chunks,
+        ".jsonl": _json_chunks,
+        ".ndjson": _json_chunks,
+        ".parquet": _parquet_chunks,
+    }
+    read = kinds.get(suffix, _table_chunks)
+    names = Names(path)
     collector = Collector(
         keep_rows=columns.keep_rows,
         cluster_name=columns.cluster,
         file=str(path),
-        header_lines=1 if path.suffix.lower() == ".csv" else 0,
+        header_lines=1 if suffix in _FLAT else 0,
     )
     for raw in read(path, columns):
-        collector.add(_chunk(path, raw, columns))
+        collector.add(_chunk(path, raw, columns, names))
     return collector.battles()
 
 
-def _chunk(path: Path, raw: dict[str, Any], columns: Columns) -> Chunk:
+def _chunk(path: Path, raw: dict[str, Any], columns: Columns, names: Names) -> Chunk:
     try:
         texts = {name: encode(raw[name]) for name in columns.texts() if name in raw}
     except Problem as problem:
         raise InputProblem(path, str(problem)) from problem
-    if path.suffix.lower() == ".csv":
+    if path.suffix.lower() in _FLAT:
         texts = {name: _csv_texts(name, column) for name, column in texts.items()}
+    for side in ("model_a", "model_b"):
+        texts[side] = replace(texts[side], values=[names.take(text, column=side) for text in texts[side].values])
     return Chunk(
         texts["model_a"],
         texts["model_b"],
@@ -133,9 +151,21 @@ def _csv_texts(name: str, column: Encoded) -> Encoded:
 def _numbers(path: Path, raw: dict[str, Any], name: str) -> NDArray[np.float64]:
     values = _values(raw[name])
     try:
-        return np.array([np.nan if value in (None, "") else float(value) for value in values], np.float64)
+        return np.array([_number(value) for value in values], np.float64)
     except (TypeError, ValueError) as error:
         raise InputProblem(path, "a number", found=str(error), field=name) from error
+
+
+def _number(value: object) -> float:
+    """NaN where nothing is there; a text ``nan`` is no number."""
+    if value is None or value == "":
+        return np.nan
+    if isinstance(value, (int, float)):
+        return float(value)
+    number = strict_number(str(value))
+    if number is None:
+        raise ValueError(repr(value))
+    return number
 
 
 def _check_header(path: Path, header: Sequence[str], columns: Columns) -> list[str]:
@@ -147,56 +177,61 @@ def _check_header(path: Path, header: Sequence[str], columns: Columns) -> list[s
 
 
 def _csv_chunks(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
+    """By Arrow where it is installed and the file is UTF-8 with its quotes paired, else row by row."""
+    head = open_csv(path, BATTLES)
+    head.tell()
+    wanted = _check_header(path, head.names, columns)
     try:
         pa, csv = arrow(), arrow("csv")
     except ImportError:
-        yield from _plain_csv_chunks(path, columns)
+        yield from _plain_chunks(head, wanted)
         return
-    wanted = _check_header(path, _csv_header(path), columns)
+    if head.skip or not head.encoding.name.startswith("UTF-8") or _odd_quotes(path):
+        yield from _plain_chunks(head, wanted)
+        return
     convert = csv.ConvertOptions(
         include_columns=wanted,
         column_types=dict.fromkeys(wanted, pa.string()),
         strings_can_be_null=False,
     )
-    read = csv.ReadOptions(block_size=_CSV_BYTES)
-    parse = csv.ParseOptions(newlines_in_values=True)
+    own = [name or f"\0{place}" for place, name in enumerate(head.names)]
+    read = csv.ReadOptions(block_size=_CSV_BYTES, column_names=own, skip_rows=1)
+    parse = csv.ParseOptions(newlines_in_values=True, delimiter=head.delimiter)
     try:
         with csv.open_csv(path, read_options=read, parse_options=parse, convert_options=convert) as stream:
             for batch in stream:
                 yield {name: batch.column(name) for name in wanted}
     except pa.ArrowInvalid as error:
-        raise InputProblem(path, "a CSV table in UTF-8", found=str(error)) from error
+        if "Empty CSV" not in str(error):
+            raise InputProblem(path, "a CSV table in UTF-8", found=str(error)) from error
 
 
-def _csv_header(path: Path) -> list[str]:
-    import csv
-
-    with path.open(encoding="utf-8-sig", newline="") as lines:
-        try:
-            return [name.strip() for name in next(csv.reader(lines), _NOTHING)]
-        except UnicodeDecodeError as error:
-            raise InputProblem(path, "UTF-8 text", found=str(error)) from error
+def _plain_chunks(head: Csv, wanted: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """By the standard library, some ten times slower."""
+    places = {name: head.names.index(name) for name in wanted}
+    rows = (cells for _, cells in head.rows())
+    while some := list(islice(rows, _JSON_ROWS)):
+        yield {name: [row[at] for row in some] for name, at in places.items()}
 
 
-def _plain_csv_chunks(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
-    """Without Arrow: the standard library's reader, some ten times slower."""
-    import csv
-    from itertools import islice
+def _odd_quotes(path: Path) -> bool:
+    with path.open("rb") as file:
+        return sum(block.count(b'"') for block in iter(lambda: file.read(1 << 20), b"")) % 2 == 1
 
-    with path.open(encoding="utf-8-sig", newline="") as lines:
-        reader = csv.reader(lines)
-        header = [name.strip() for name in next(reader, _NOTHING)]
-        wanted = _check_header(path, header, columns)
-        places = {name: header.index(name) for name in wanted}
-        while rows := [row for row in islice(reader, _JSON_ROWS) if row]:
-            short = next((n for n, row in enumerate(rows) if len(row) != len(header)), None)
-            if short is not None:
-                line = reader.line_num - len(rows) + short + 1
-                raise InputProblem(path, f"{len(header)} cells", found=f"{len(rows[short])} cells", line=line)
-            yield {name: [row[at] for row in rows] for name, at in places.items()}
+
+def _table_chunks(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
+    table = read_table(path, BATTLES)
+    rows = [row for _, row in table.rows]
+    if path.suffix.lower() == ".json" and len(rows) == 1 and not set(REQUIRED) & set(rows[0]):
+        raise InputProblem(path, "a list of objects", found=", ".join(rows[0]))
+    if rows:
+        yield _columns_of(path, rows, columns, set())
 
 
 def _json_chunks(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
+    if not detect_encoding(path).name.startswith("UTF-8") or _begins_array(path):
+        yield from _table_chunks(path, columns)
+        return
     rows: list[dict[str, Any]] = []
     present: set[str] = set()
     for row in _json_rows(path):
@@ -208,33 +243,23 @@ def _json_chunks(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
         yield _columns_of(path, rows, columns, present)
 
 
+def _begins_array(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(1 << 12).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
+
+
 def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
-    if path.suffix.lower() == ".json":
-        try:
-            table: Any = orjson.loads(path.read_bytes())
-        except orjson.JSONDecodeError as error:
-            raise InputProblem(path, "JSON: a list of objects", found=str(error), line=error.lineno) from error
-        if not isinstance(table, list):
-            raise InputProblem(path, "a list of objects", found=str(table))
-        for number, row in enumerate(cast("list[object]", table), 1):
-            yield _object(path, row, number)
-        return
+    names: dict[tuple[str, ...], list[str]] = {}
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
             if not text.strip():
                 continue
-            try:
-                row = orjson.loads(text)
-            except orjson.JSONDecodeError as error:
-                raise InputProblem(path, "one JSON object a line", found=str(error), line=number) from error
-            yield _object(path, row, number)
-
-
-def _object(path: Path, row: object, number: int) -> dict[str, Any]:
-    if not isinstance(row, dict):
-        raise InputProblem(path, "a JSON object", found=type(row).__name__, line=number)
-    return cast("dict[str, Any]", row)
+            row = parse_object(path, text, number)
+            keys = tuple(row)
+            if keys not in names:
+                names[keys] = rename_columns(path, keys, BATTLES, number)[0]
+            yield dict(zip(names[keys], row.values(), strict=True))
 
 
 def _columns_of(path: Path, rows: list[dict[str, Any]], columns: Columns, present: set[str]) -> dict[str, Any]:
@@ -254,6 +279,7 @@ def _parquet_chunks(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
         raise Problem(f"{path}: reading Parquet needs pyarrow (install tutor-arena[parquet])") from error
     try:
         file = parquet.ParquetFile(path)
+        rename_columns(path, file.schema_arrow.names, BATTLES, None)
         wanted = _check_header(path, list(file.schema_arrow.names), columns)
         texts = [name for name in columns.texts() if name in wanted]
         strings = [name for name in texts if pa.types.is_string(file.schema_arrow.field(name).type)]

@@ -10,8 +10,9 @@ from pydantic import Field
 
 from arena.rubrics.rubric import Rubric
 from runstore.problems import InputProblem
-from runstore.publish import clean_unicode, read_csv_lines, read_rows
+from runstore.publish import clean_unicode
 from runstore.records import Record
+from runstore.tables import Names, Schema, read_table
 
 SpeakerRole = Literal["student", "teacher", "question", "answer"]
 
@@ -28,6 +29,13 @@ _ROLES: dict[str, SpeakerRole] = {
 }
 _MESSAGES = ("utterances", "messages", "conversations", "history")
 _IDS = ("id", "subject", "session_id", "session", "dialogue")
+SESSIONS = Schema(
+    {
+        "id": ("번호", "아이디", "식별자"),
+        "question": ("질문", "질의", "query"),
+        "answer": ("응답", "답변", "답", "response"),
+    }
+)
 _NESTED = ("levels", "metadata", "columns")
 # Columns whose names the tables have for something else; a dialogue's "subject" is its topic.
 _RENAMED = {"subject": "topic", "judge": "input_judge"}
@@ -47,7 +55,7 @@ class Subject(Record):
 
 
 def load_subjects(path: Path, rubric: Rubric) -> list[Subject]:
-    """The subjects of a JSON-lines or CSV file, in its order.
+    """The subjects of a table in any form that :func:`read_table` knows, in its order.
 
     A row is a dialogue (``utterances`` or ``messages`` with role and text or content) or has ``question`` and
     ``answer``. Its id is in ``id``, ``subject``, ``session_id``, ``session`` or ``dialogue``.
@@ -55,10 +63,11 @@ def load_subjects(path: Path, rubric: Rubric) -> list[Subject]:
     """
     subjects: list[Subject] = []
     lines: dict[str, int] = {}
-    for number, row in _rows(path):
+    names = Names(path)
+    for number, row in read_table(path, SESSIONS).rows:
         name = _id_column(path, number, row)
         subject = Subject(
-            id=clean_unicode(str(row[name])),
+            id=clean_unicode(names.take(str(row[name]).strip(), line=number, column=name)),
             messages=_messages(path, number, row),
             columns=_columns({key: value for key, value in row.items() if key != name}),
         )
@@ -74,13 +83,6 @@ def load_subjects(path: Path, rubric: Rubric) -> list[Subject]:
     if not subjects:
         raise InputProblem(path, "at least one subject", found="an empty file")
     return subjects
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    if path.suffix.lower() == ".csv":
-        yield from read_csv_lines(path)[1]
-    else:
-        yield from read_rows(path)
 
 
 def _id_column(path: Path, number: int, row: dict[str, Any]) -> str:

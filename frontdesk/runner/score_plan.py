@@ -11,8 +11,9 @@ from arena.rubrics.score import misfit
 from arena.scoring.compare import check_pairs, two_groups
 from arena.scoring.subjects import Subject
 from runstore.problems import InputProblem, Problem
-from runstore.publish import parse_record, read_json, read_records, read_rows, write_json, write_jsonl
+from runstore.publish import parse_record, read_json, read_records, write_json, write_jsonl
 from runstore.records import Record, Sheet
+from runstore.tables import read_table
 
 PLAN, SUBJECTS, PEOPLE, RUBRIC = "score_plan.json", "subjects.jsonl", "people.jsonl", "rubric.json"
 
@@ -89,7 +90,7 @@ def check(subjects: Sequence[Subject], wishes: Wishes) -> None:
 
 def read_people(path: Path, rubric: Rubric, subjects: Sequence[Subject], judges: Sequence[str]) -> list[Sheet]:
     """Sheets that people filled in, in the form of ``sheets.jsonl``. Raises InputProblem."""
-    sheets = [(line, parse_record(Sheet, row, path, line)) for line, row in read_rows(path)]
+    sheets = [(line, parse_record(Sheet, row, path, line)) for line, row in read_table(path).rows]
     ids = {subject.id for subject in subjects}
     seen: set[tuple[str, str]] = set()
     for line, sheet in sheets:

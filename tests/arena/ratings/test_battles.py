@@ -14,6 +14,7 @@ from arena.ratings.columns import encode
 from arena.ratings.reading import Columns, read_battles
 from runstore.problems import InputProblem, Problem
 from runstore.publish import write_csv
+from runstore.tables import Names, open_csv
 from tests.support.battles import random_rows, swapped
 
 HEADER = ("model_a", "model_b", "winner", "cluster", "subject", "conversation_a")
@@ -72,8 +73,10 @@ def test_the_standard_library_reads_the_same_csv(tmp_path):
     path = _written(tmp_path, "csv")
     columns = Columns()
     collector = Collector(cluster_name="cluster")
-    for raw in reading._plain_csv_chunks(path, columns):  # pyright: ignore[reportPrivateUsage]
-        collector.add(reading._chunk(path, raw, columns))  # pyright: ignore[reportPrivateUsage]
+    head = open_csv(path, reading.BATTLES)
+    wanted = [name for name in columns.wanted() if name in head.names]
+    for raw in reading._plain_chunks(head, wanted):  # pyright: ignore[reportPrivateUsage]
+        collector.add(reading._chunk(path, raw, columns, Names(path)))  # pyright: ignore[reportPrivateUsage]
 
     _same(collector.battles(), read_battles(path, columns))
 
@@ -192,13 +195,14 @@ def test_the_row_number_counts_across_chunks(tmp_path, monkeypatch):
     ("name", "text", "message"),
     [
         ("b.csv", "model_a,model_b,result\nP,Q,tie\n", "expected a column winner"),
-        ("b.csv", "", "expected a column model_a"),
+        ("b.csv", "", "found an empty file, expected a header line"),
         ("b.csv", "model_a,model_b,winner\nP,Q\n", "b.csv"),
         ("b.jsonl", '{"model_a": "P"\n', "b.jsonl:1"),
         ("b.jsonl", "[1]\n", "expected a JSON object"),
         ("b.json", '{"a": 1}', "expected a list of objects"),
         ("b.parquet", "PAR", "b.parquet"),
-        ("b.xlsx", "", "expected a file ending in"),
+        ("b.xlsx", "", "expected an XLSX workbook"),
+        ("b.ods", "", "expected a file ending in"),
     ],
 )
 def test_files_that_are_not_battles_are_refused(tmp_path, name: str, text: str, message: str):

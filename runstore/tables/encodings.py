@@ -58,7 +58,7 @@ def detect_encoding(path: Path) -> Encoding:
     line, byte, wide = bad
     if wide < _SURELY_UTF8 and _first_bad(path, "cp949") is None:
         return Encoding("cp949", "CP949")
-    expected = "UTF-8, CP949 or UTF-16 text (another encoding can be named with --encoding)"
+    expected = "UTF-8 text, or UTF-16 or CP949 (agent-runs takes any other with --encoding)"
     raise InputProblem(path, expected, found=f"byte {byte:#04x}", line=line)
 
 
@@ -87,3 +87,9 @@ def undecodable(path: Path, encoding: Encoding, error: UnicodeDecodeError) -> In
     """The problem to raise where a file turned out not to be in its encoding, with the line of the bad byte."""
     bad = _first_bad(path, encoding.codec)
     return InputProblem(path, f"{encoding.name} text", found=error.reason, line=bad[0] if bad else None)
+
+
+def read_text(path: Path) -> str:
+    """A whole file's text without a mark, its encoding found out. Raises InputProblem."""
+    encoding = detect_encoding(path)
+    return path.read_bytes().decode(encoding.codec).removeprefix("\ufeff")

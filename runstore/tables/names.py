@@ -1,0 +1,52 @@
+"""Names and numbers as people write them: compared without what nobody can see."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from pathlib import Path
+
+from runstore.problems import InputProblem
+
+_INVISIBLE = re.compile("[\u200b-\u200d\u2060\ufeff\u00ad]")
+_WHOLE = re.compile(r"([+-]?\d+)(?:\.0*)?")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+
+
+def clean_name(text: str) -> str:
+    """A name in composed form (NFC), without white space or zero-width characters around it."""
+    return unicodedata.normalize("NFC", text).strip().strip("\u200b\u2060\ufeff\u00ad").strip()
+
+
+def name_key(text: str) -> str:
+    """What two names that look alike share: composed, nothing invisible in it, white space as one blank."""
+    return " ".join(unicodedata.normalize("NFC", _INVISIBLE.sub("", text)).split())
+
+
+class Names:
+    """The names seen in one file; two spellings that look alike are refused, never merged or kept apart."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._spellings: dict[str, str] = {}
+
+    def take(self, text: str, *, line: int | None = None, column: str | None = None) -> str:
+        """The name without what cannot be seen. Raises InputProblem naming both of two look-alikes."""
+        key = name_key(text)
+        first = self._spellings.setdefault(key, text)
+        if first != text:
+            found = f"{text!a} beside {first!a} ({key})"
+            raise InputProblem(self.path, "one spelling of each name", found=found, line=line, field=column)
+        return clean_name(text)
+
+
+def whole_number(text: str) -> str | None:
+    """``4`` for ``4``, ``４``, ``4.0`` or ``+4``; None for what is no whole number."""
+    matched = _WHOLE.fullmatch(unicodedata.normalize("NFKC", text).strip())
+    return str(int(matched[1])) if matched else None
+
+
+def strict_number(text: str) -> float | None:
+    """A decimal number in ASCII or full-width digits; None for anything else, ``nan`` and ``inf`` too."""
+    plain = unicodedata.normalize("NFKC", text).strip()
+    return float(plain) if _NUMBER.fullmatch(plain) else None
