@@ -11,8 +11,9 @@ from frontdesk.report.sections.run.document import banner
 from frontdesk.report.sections.run.result import headline
 from frontdesk.report.sections.run.words import Words
 from frontdesk.report.site import data as site_data
-from frontdesk.report.site.words import SITE_WORDS
+from frontdesk.report.wording import FOLDER
 from frontdesk.report.writers.html import environment, render
+from runstore import languages
 from runstore.problems import Problem
 from runstore.publish import to_json, write_bytes, write_text
 from runstore.records import Language
@@ -76,8 +77,7 @@ def summary(data: RunData, language: Language) -> dict[str, object]:
 
 def words(language: Language) -> dict[str, str]:
     """The texts that the page's scripts use."""
-    place = 1 if language == "ko" else 0
-    return {key: texts[place] for key, texts in SITE_WORDS.items()}
+    return dict(languages.words(FOLDER, language)["site"])
 
 
 def _script(name: str, value: object) -> bytes:

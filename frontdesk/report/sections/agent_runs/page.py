@@ -8,8 +8,9 @@ from markupsafe import Markup
 
 from arena.agent_runs.scoring import Analysis
 from frontdesk.report.sections.agent_runs.report import brief, check_line, input_line, number, p_text, percent
-from frontdesk.report.sections.agent_runs.words import Language, Words
+from frontdesk.report.sections.agent_runs.words import Words
 from frontdesk.report.writers.html import render
+from runstore.records import Language
 
 
 def page(analysis: Analysis, language: Language) -> str:

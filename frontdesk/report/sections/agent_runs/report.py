@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena.agent_runs.scoring import Analysis
-from frontdesk.report.sections.agent_runs.words import Language, Words
+from frontdesk.report.sections.agent_runs.words import Words
+from runstore.records import Language
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
