@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
+from runstore.languages import resource
 from runstore.problems import Problem
 from runstore.yaml_file import Place, YamlFile, read_yaml
 
@@ -25,7 +25,7 @@ class Criterion:
 
 
 def shipped_path() -> Path:
-    return Path(str(files("arena"))) / "prompts" / "criteria.yaml"
+    return resource("arena", "prompts/criteria.yaml")
 
 
 def load(

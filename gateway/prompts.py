@@ -15,9 +15,9 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
+from runstore.languages import listed, resource
 from runstore.problems import InputProblem, Problem
 from runstore.yaml_file import YamlFile, read_text, read_yaml
 
@@ -132,7 +132,7 @@ def check_overrides(override_dir: Path, packages: Iterable[str | Path]) -> None:
     """Refuse a user's folder that is not there, or a file in it that would replace nothing (a name mistyped)."""
     if not override_dir.is_dir():
         raise InputProblem(override_dir, "a folder of prompt files", found="no folder")
-    known = sorted(path.name for package in packages for path in _prompts(package).iterdir())
+    known = sorted(path.name for package in packages for path in _prompts(package))
     for path in sorted(override_dir.iterdir()):
         if path.suffix in _SUFFIXES and path.name not in known:
             near = difflib.get_close_matches(path.name, known, 1)
@@ -140,15 +140,16 @@ def check_overrides(override_dir: Path, packages: Iterable[str | Path]) -> None:
             raise InputProblem(path, f"the name of a prompt it replaces: {hint}", found=path.name)
 
 
-def _prompts(package: str | Path) -> Path:
-    return package if isinstance(package, Path) else Path(str(files(package))) / "prompts"
+def _prompts(package: str | Path, pattern: str = "*") -> list[Path]:
+    """The prompt files of a package, or of a folder."""
+    return sorted(package.glob(pattern)) if isinstance(package, Path) else listed(package, "prompts", pattern)
 
 
 def _shipped(package: str | Path, name: str, language: str, suffix: str) -> Path:
-    folder = _prompts(package)
-    path = folder / f"{name}.{language}{suffix}"
+    file = f"{name}.{language}{suffix}"
+    path = package / file if isinstance(package, Path) else resource(package, f"prompts/{file}")
     if not re.fullmatch(r"[A-Za-z0-9._-]+", f"{name}.{language}") or not path.is_file():
-        known = sorted({entry.name for entry in folder.glob(f"*{suffix}")} if folder.is_dir() else ())
+        known = sorted(entry.name for entry in _prompts(package, f"*{suffix}"))
         raise Problem(f"no prompt {name!r} in language {language!r}; there are: {', '.join(known) or 'none'}")
     return path
 

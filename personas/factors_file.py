@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
 from math import isfinite, prod
 from pathlib import Path
 from typing import Any, cast
 
+from runstore.languages import resource
 from runstore.records import ACTS, Act
 from runstore.yaml_file import Place, YamlFile, read_yaml
 
@@ -72,7 +72,7 @@ class FactorSet:
 
 
 def default_path() -> Path:
-    return Path(str(files("personas"))) / "factors" / "students.yaml"
+    return resource("personas", "factors/students.yaml")
 
 
 def load(path: Path | None = None, language: str = "en") -> FactorSet:

@@ -66,6 +66,6 @@ def _persona(chosen: FactorSet, row: tuple[Level, ...]) -> Persona:
     return Persona(
         id=".".join(f"{factor.short}-{levels[factor.id]}" for factor in chosen.factors),
         levels=levels,
-        language="ko" if chosen.language == "ko" else "en",
+        language=chosen.language,
         text="\n".join(part for part in parts if part),
     )

@@ -1,85 +1,122 @@
-"""Languages are files: a folder of words has one ``<language>.yaml`` each, and English says what there is to say.
+"""The languages the product speaks: those there are files of, and the words in these files.
 
-A words file holds groups of texts: ``group: {key: text}``, with ``{names}`` in a text to be filled in.
+The words of a table stand in ``PACKAGE/words/NAME.LANGUAGE.yaml``; the languages are those of
+``runstore/words/language.LANGUAGE.yaml``. The environment variable ``TUTOR_ARENA_LANGUAGES`` may name a folder
+laid out like the product's own (``frontdesk/report/words/run.fr.yaml``, ``simulator/prompts/student.fr.md``, ...):
+a file there is found first, so a language is added by files alone.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from functools import cache
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
 from string import Formatter
+from typing import cast
 
-from runstore.problems import Problem
-from runstore.yaml_file import YamlFile, read_yaml
+from runstore.problems import InputProblem, Problem
 
-ORIGINAL = "en"
-
-Group = Mapping[str, str]
-
-
-def languages(folder: Path) -> tuple[str, ...]:
-    """The languages that a folder has words in, sorted."""
-    return tuple(sorted(path.stem for path in folder.glob("*.yaml")))
+VARIABLE = "TUTOR_ARENA_LANGUAGES"
+SOURCE = "en"
+"""The language the others are held against: each must have its words, with its fields."""
 
 
-@cache
-def words(folder: Path, language: str) -> Mapping[str, Group]:
-    """All texts of a language, by group and key; read once.
-
-    Raises Problem for a language without a file, and InputProblem, with file, line and field, for a word that
-    English has and this language not, or the other way round, and for other names in braces than English's.
-    """
-    if language not in languages(folder):
-        known = ", ".join(languages(folder)) or "none"
-        raise Problem(f"no words in language {language!r} in {folder} (there are: {known})")
-    file = read_yaml(folder / f"{language}.yaml")
-    texts = _texts(file)
-    if language != ORIGINAL:
-        _compare(file, texts, words(folder, ORIGINAL))
-    return texts
-
-
+@dataclass(frozen=True, slots=True)
 class Words:
-    """The words of one group in one language: ``say("title", name="x")``."""
+    """The words of one table in one language: ``words("asked", n=3)``."""
 
-    def __init__(self, folder: Path, group: str, language: str) -> None:
-        self._texts = words(folder, language)[group]
+    language: str
+    texts: Mapping[str, str]
 
     def __call__(self, key: str, **values: object) -> str:
-        text = self._texts[key]
+        text = self.texts[key]
         return text.format(**values) if values else text
 
 
-def _texts(file: YamlFile) -> dict[str, dict[str, str]]:
-    groups = file.mapping(file.data, ())
-    for group in groups:
-        for key, text in file.mapping(groups[group], (group,)).items():
-            file.text(text, (group, key))
-            _names(file, (group, key), text)
-    return groups
+def languages() -> tuple[str, ...]:
+    """The codes of the languages there are, in order."""
+    return _languages(os.environ.get(VARIABLE, ""))
 
 
-def _compare(file: YamlFile, texts: Mapping[str, Group], original: Mapping[str, Group]) -> None:
-    for group in (*original, *texts):
-        here, there = texts.get(group, {}), original.get(group, {})
-        for key in (*there, *here):
-            place = (group, key)
-            if key not in here:
-                raise file.problem(place, f"a text in {file.path.stem!r} for {there[key]!r}", "nothing")
-            if key not in there:
-                raise file.problem(place, f"only words that {ORIGINAL}.yaml has", key)
-            expected, names = (_names(file, place, text) for text in (there[key], here[key]))
-            if names != expected:
-                raise file.problem(place, f"the names {_braces(expected)}", _braces(names))
+def known_language(code: str) -> str:
+    """``code`` itself. Raises ValueError where there are no files of that language."""
+    if code not in languages():
+        raise ValueError(f"found {code!r}, expected one of {', '.join(languages())}")
+    return code
 
 
-def _names(file: YamlFile, place: tuple[str, str], text: str) -> frozenset[str]:
-    try:
-        return frozenset(name for _, name, _, _ in Formatter().parse(text) if name is not None)
-    except ValueError as error:
-        raise file.problem(place, "names in braces", str(error)) from error
+def name_of(language: str) -> str:
+    """The language by its own name."""
+    return words("runstore", "language", language)("name")
 
 
-def _braces(names: frozenset[str]) -> str:
-    return " ".join(f"{{{name}}}" for name in sorted(names)) or "no names in braces"
+def resource(package: str, path: str) -> Path:
+    """A file of ``package`` (a dotted name), or the one that takes its place in the user's folder of languages."""
+    own = _own_root(os.environ.get(VARIABLE, ""))
+    if own is not None and (replacement := own / package.replace(".", "/") / path).exists():
+        return replacement
+    return Path(str(files(package))) / path
+
+
+def listed(package: str, folder: str, pattern: str) -> list[Path]:
+    """The files of one folder of ``package`` and of the user's that fit ``pattern``, by name, the user's first."""
+    own = _own_root(os.environ.get(VARIABLE, ""))
+    roots = [Path(str(files(package)))] + ([own / package.replace(".", "/")] if own is not None else [])
+    by_name = {path.name: path for root in roots for path in (root / folder).glob(pattern)}
+    return [by_name[name] for name in sorted(by_name)]
+
+
+def words(package: str, table: str, language: str) -> Words:
+    """The words of one table of ``package`` in a language.
+
+    Raises Problem for a language there are no words of, InputProblem for a file that lacks a word of the English
+    one, has another, or fills other fields.
+    """
+    return _words(package, table, language, os.environ.get(VARIABLE, ""))
+
+
+@lru_cache(512)
+def _words(package: str, table: str, language: str, own: str) -> Words:  # noqa: ARG001
+    # ``own`` stands here to be part of the cache's key.
+    source = _read(resource(package, f"words/{table}.{SOURCE}.yaml"))
+    if language == SOURCE:
+        return Words(language, source)
+    path = resource(package, f"words/{table}.{language}.yaml")
+    if not path.is_file():
+        raise Problem(f"{path}: found no such file, expected the words of {table!r} in {language!r}")
+    texts = _read(path)
+    if missing := sorted(source.keys() - texts.keys()):
+        raise InputProblem(path, "every word that English has", found=f"no {missing[0]}", field=missing[0])
+    if further := sorted(texts.keys() - source.keys()):
+        raise InputProblem(path, "the words that English has", found=further[0], field=further[0])
+    for key, text in texts.items():
+        if _fields(text) != _fields(source[key]):
+            raise InputProblem(path, f"the fields of {source[key]!r}", found=text, field=key)
+    return Words(language, texts)
+
+
+def _read(path: Path) -> dict[str, str]:
+    import yaml  # not needed by a command that only prints its help
+
+    loaded: object = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506
+    texts = cast("dict[object, object]", loaded) if isinstance(loaded, dict) else {}
+    for key, text in texts.items():
+        if not isinstance(key, str) or not isinstance(text, str):
+            raise InputProblem(path, "a text under each name", found=text, field=str(key))
+    return cast("dict[str, str]", texts)
+
+
+def _fields(text: str) -> frozenset[str]:
+    return frozenset(name for _, name, _, _ in Formatter().parse(text) if name)
+
+
+def _own_root(own: str) -> Path | None:
+    return Path(own) if own else None
+
+
+@lru_cache(8)
+def _languages(own: str) -> tuple[str, ...]:  # noqa: ARG001
+    return tuple(path.name.split(".")[1] for path in listed("runstore", "words", "language.*.yaml"))

@@ -7,12 +7,15 @@ Judgment -> Verdict. *Unreadable*, *invalid*, *failed* and *missing* are states 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+from runstore.languages import known_language
 
 Role = Literal["student", "teacher"]
-Language = Literal["en", "ko"]
+Language = Annotated[str, AfterValidator(known_language)]
+"""The code of a language there are files of, such as ``en``."""
 Act = Literal["follow_up", "clarification", "new_question", "irrelevant_question", "right_answer", "wrong_answer"]
 End = Literal["turns reached", "student ended", "context limit", "empty student reply", "failure"]
 Outcome = Literal["win", "tie", "unreadable"]

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import yaml
 
+from runstore.languages import languages
 from runstore.problems import InputProblem
 
 Place = tuple[str | int, ...]
@@ -64,7 +65,7 @@ class YamlFile:
         """A text in ``language``: either one text for all languages, or a mapping from language to text."""
         if isinstance(value, str):
             return self.text(value, place)
-        texts = self.mapping(value, place, ("en", "ko"))
+        texts = self.mapping(value, place, languages())
         if language not in texts:
             raise self.problem(
                 (*place, language), f"a text in {language!r}", f"only {', '.join(texts) or 'nothing'}"

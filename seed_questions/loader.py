@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from importlib.resources import files
 from pathlib import Path
-from typing import get_args
 
 from runstore.ids import content_id
+from runstore.languages import languages, resource
 from runstore.problems import InputProblem, Problem
 from runstore.records import Language, SeedQuestion
 from seed_questions.formats import READERS, Raw
@@ -24,7 +23,7 @@ _ID = re.compile(r"[\w.-]+")
 
 
 def bank_path() -> Path:
-    return Path(str(files("seed_questions"))) / "bank"
+    return resource("seed_questions", "bank")
 
 
 def load(path: Path | str | None = None, language: Language = "en") -> list[SeedQuestion]:
@@ -33,8 +32,8 @@ def load(path: Path | str | None = None, language: Language = "en") -> list[Seed
     Raises InputProblem naming file, line and field for what cannot be read, is blank, is twice, has no text in
     ``language``, or is marked as being in another language; Problem for a language nobody knows.
     """
-    if language not in get_args(Language):
-        raise Problem(f"language {language!r} is not one of {', '.join(get_args(Language))}")
+    if language not in languages():
+        raise Problem(f"language {language!r} is not one of {', '.join(languages())}")
     chosen = bank_path() if path is None else Path(path)
     questions: list[SeedQuestion] = []
     seen: dict[str, Raw] = {}

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from arena.rubrics.rubric import Rubric, load_rubric
+from runstore.languages import known_language, languages, words
 from runstore.records import Language
 from runstore.tables import whole_number
 
@@ -36,16 +37,22 @@ def _languages(value: object) -> object:
     return {"any": value} if isinstance(value, str) else value
 
 
-Text = Annotated[dict[Literal["ko", "en", "any"], str], BeforeValidator(_languages), Field(min_length=1)]
+def _known(texts: dict[str, str]) -> dict[str, str]:
+    for code in texts:
+        if code != "any":
+            known_language(code)
+    return texts
+
+
+Text = Annotated[dict[str, str], BeforeValidator(_languages), AfterValidator(_known), Field(min_length=1)]
 Id = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,79}$")]
 
 
-def say(text: Mapping[Literal["ko", "en", "any"], str] | None, language: str) -> str:
+def say(text: Mapping[str, str] | None, language: str) -> str:
     """The text in this language; else the one written for any language; else whichever there is."""
     if not text:
         return ""
-    wanted: Literal["ko", "en"] = "ko" if language == "ko" else "en"
-    return text.get(wanted) or text.get("any") or next(iter(text.values()))
+    return text.get(language) or text.get("any") or next(iter(text.values()))
 
 
 class Option(Strict):
@@ -144,7 +151,7 @@ class Form(Strict):
 
 def rubric_questions(rubric: Rubric) -> tuple[Question, ...]:
     """A rubric's form: its flags, then every element (met or not) or scale, as questions ``item__element``."""
-    yes, no = Option(id="1", text=_MET), Option(id="0", text=_NOT_MET)
+    yes, no = Option(id="1", text=_in_every_language("met")), Option(id="0", text=_in_every_language("not_met"))
     questions = [
         Question(id=f"{FLAGS}__{flag.key}", kind="choice", text=_any(flag.question), options=(yes, no),
                  required=not flag.optional)
@@ -153,7 +160,7 @@ def rubric_questions(rubric: Rubric) -> tuple[Question, ...]:
     for item in rubric.items:
         section = _any(item.title)
         for element in item.elements:
-            no_case = _NO_CASE if element.not_applicable else None
+            no_case = _in_every_language("not_applicable") if element.not_applicable else None
             name, text = f"{item.key}__{element.key}", _any(element.question)
             questions.append(
                 Question(
@@ -176,9 +183,8 @@ def _any(text: Mapping[Language, str]) -> Text:
     return {**text}
 
 
-_MET: Text = {"ko": "충족", "en": "met"}
-_NOT_MET: Text = {"ko": "미충족", "en": "not met"}
-_NO_CASE: Text = {"ko": "해당 없음", "en": "does not apply"}
+def _in_every_language(key: str) -> Text:
+    return {language: words("arena", "forms", language)(key) for language in languages()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from pydantic import Field, ValidationError, model_validator
 from arena.human.forms import Form, Id, Question, Strict, Text
 from runstore.problems import InputProblem
 from runstore.publish import read_rows
-from runstore.records import Role
+from runstore.records import Language, Role
 
 Count = Annotated[int, Field(ge=1, le=100_000)]
 Minutes = Annotated[float, Field(ge=0, le=10_000)]
@@ -137,7 +137,7 @@ class Study(Strict):
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
     title: Text
-    languages: tuple[Literal["ko", "en"], ...] = ("en",)
+    languages: tuple[Language, ...] = ("en",)
     seed: int = 0
     currency: Text = {"any": ""}
     ethics_approval: str = ""

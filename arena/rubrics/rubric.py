@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from runstore.ids import digest
+from runstore.languages import languages, listed
 from runstore.problems import InputProblem, Problem
 from runstore.records import Language
 from runstore.yaml_file import YamlFile, read_yaml
@@ -30,7 +31,7 @@ MOST_POINTS = 1_000  # every number is listed in the schema that a judge is sent
 
 
 def _in_both(value: object) -> object:
-    return {"en": value, "ko": value} if isinstance(value, str) else value
+    return dict.fromkeys(languages(), value) if isinstance(value, str) else value
 
 
 def _not_empty(value: dict[Language, str]) -> dict[Language, str]:
@@ -196,7 +197,7 @@ class Rubric(Part):
 
     @property
     def languages(self) -> tuple[Language, ...]:
-        return tuple(language for language in ("en", "ko") if all(language in text for text in self._texts()))
+        return tuple(language for language in languages() if all(language in text for text in self._texts()))
 
     @cached_property
     def hash(self) -> str:
@@ -233,7 +234,7 @@ def _unique(what: str, keys: list[str]) -> None:
 
 def shipped() -> dict[str, Path]:
     """The rubrics that come with the product, by name."""
-    return {path.stem: path for path in sorted(Path(__file__).parent.glob("*.yaml"))}
+    return {path.stem: path for path in listed("arena", "rubrics", "*.yaml")}
 
 
 def load_rubric(name_or_file: str | Path) -> Rubric:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runstore.languages import languages
 from runstore.problems import InputProblem, Problem
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--compare", nargs="+", type=Path, metavar="FILE", help="the runs before, to test FILE against"
     )
     parser.add_argument(
-        "--language", choices=("ko", "en"), default="ko", help="language of the reports (default: ko)"
+        "--language", choices=languages(), default="ko", help="language of the reports (default: ko)"
     )
     parser.add_argument("--columns", type=Path, metavar="YAML", help="your columns' names, as field: name")
     parser.add_argument("--encoding", metavar="NAME", help="instead of finding it out (utf-8, cp949, utf-16, …)")
@@ -150,15 +151,15 @@ def _options(args: argparse.Namespace) -> Options:
 def _report(args: argparse.Namespace, analysis: Analysis) -> int:
     from frontdesk.report.sections.agent_runs.page import page
     from frontdesk.report.sections.agent_runs.report import check_line, markdown
-    from frontdesk.report.sections.agent_runs.words import Words
+    from runstore.languages import words
     from runstore.publish import to_json, write_text
 
     write_text(args.out / "agent_runs.md", markdown(analysis, args.language))
     write_text(args.out / "agent_runs.html", page(analysis, args.language))
-    words = Words(args.language)
+    say = words("frontdesk.report", "agent_runs", args.language)
     for check in analysis.figures["checks"]:
         if check["passed"] is not True:
-            print(f"{'!' if check['passed'] is False else '-'} {check_line(check, words)}", file=sys.stderr)
+            print(f"{'!' if check['passed'] is False else '-'} {check_line(check, say)}", file=sys.stderr)
     print(
         f"{analysis.figures['counted']} of {analysis.figures['rows']} rows scored -> {args.out}", file=sys.stderr
     )

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runstore.languages import languages
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
@@ -27,14 +28,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     plan.add_argument("study", type=Path, help="the study file (TOML or YAML)")
     plan.add_argument("--out", type=Path, required=True, help="the study's folder, made here")
     plan.add_argument("--seed", type=int, help="instead of the study file's")
-    plan.add_argument("--language", choices=["en", "ko"], default="en", help="of the budget's labels")
+    plan.add_argument("--language", choices=languages(), default="en", help="of the budget's labels")
     plan.set_defaults(step_run=_plan)
     serve = _on_folder(steps, "serve", "collect answers in a web app (one personal link per rater)", _serve)
     serve.add_argument("--host", default="127.0.0.1", help="default 127.0.0.1: this machine only")
     serve.add_argument("--port", type=_port, default=8770, help="0 takes a free one")
     serve.add_argument("--address", help="how raters reach it, such as https://study.example.org; for the links")
     forms = _on_folder(steps, "forms", "printable forms and CSV files to type answers into", _forms)
-    forms.add_argument("--language", choices=["en", "ko"], help="default: the study's first")
+    forms.add_argument("--language", choices=languages(), help="default: the study's first")
     forms.add_argument("--pdf", action="store_true", help="also print to PDF with the Chromium on this machine")
     take = _on_folder(steps, "import", "take in forms that came back as CSV", _import)
     take.add_argument("file", type=Path, help="rater,document,question,value[,position,seconds,submitted_at]")
@@ -54,7 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     study.add_argument("--ratings", type=Path, help="a ratings.csv from elsewhere")
     study.add_argument("--out", type=Path, help="where to write; default: the folder")
     study.add_argument("--run", dest="run_folder", type=Path, help="the run whose matches people voted on")
-    study.add_argument("--language", choices=["en", "ko"], default="en", help="of labels and texts")
+    study.add_argument("--language", choices=languages(), default="en", help="of labels and texts")
     study.set_defaults(step_run=_analyze)
 
 

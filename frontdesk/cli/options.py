@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from arena.sequential.goal import GOALS
+from runstore.languages import languages
 
 
 def add_config_option(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +18,7 @@ def add_config_option(parser: argparse.ArgumentParser) -> None:
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", dest="folder", metavar="DIR", help="the run folder (default: runs/<name>)")
     parser.add_argument("--seed", type=int, help="replaces [run] seed")
-    parser.add_argument("--language", choices=("en", "ko"), help="replaces [run] language")
+    parser.add_argument("--language", choices=languages(), help="replaces [run] language")
     parser.add_argument("--prompts", metavar="DIR", help="a folder of prompt files that replace the shipped ones")
     parser.add_argument(
         "--change", action="store_true", help="let a changed configuration recompute this run folder"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from frontdesk.cli.listing import counted, print_json_lines, print_table, write_file
 from personas import factors_file, generate
+from runstore.languages import languages
 from runstore.problems import Problem
 from runstore.records import Persona
 
@@ -14,7 +15,7 @@ from runstore.records import Persona
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", metavar="ID", help="only these personas, with their whole text")
     parser.add_argument(
-        "--language", choices=("en", "ko"), default="en", help="language of the texts (default: en)"
+        "--language", choices=languages(), default="en", help="language of the texts (default: en)"
     )
     parser.add_argument("--factors", type=Path, metavar="FILE", help="a factor file of your own (YAML)")
     parser.add_argument(

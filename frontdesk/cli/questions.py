@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from frontdesk.cli.listing import counted, print_json_lines, print_table, write_file
+from runstore.languages import languages
 from runstore.problems import Problem
 from runstore.records import SeedQuestion
 from seed_questions import load
@@ -21,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="your own questions: .yaml, .jsonl, .csv, .txt, or a folder of them",
     )
     parser.add_argument(
-        "--language", choices=("en", "ko"), default="en", help="language of the texts (default: en)"
+        "--language", choices=languages(), default="en", help="language of the texts (default: en)"
     )
     parser.add_argument("--subject", action="append", metavar="NAME", help="only this subject (may be repeated)")
     parser.add_argument("--json", action="store_true", help="one JSON object a line on stdout")

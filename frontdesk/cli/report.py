@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 
 from frontdesk.runner.runfolder import RunFolder
+from runstore.languages import languages
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", dest="folder", metavar="DIR", type=Path, required=True, help="the run folder")
     parser.add_argument(
         "--language",
-        choices=("en", "ko"),
+        choices=languages(),
         help="language of the report (default: the run's; another one gives report.<language>.md and .html)",
     )
     parser.add_argument("--site", metavar="OUT", type=Path, help="write a static site to publish into this folder")

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runstore.languages import languages
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     tables.add_argument("--reference", metavar="NAME", help="compare every judge with this one (a teacher, say)")
     tables.add_argument("--resamples", type=int, default=1000, metavar="N", help="of bootstrap intervals (1000)")
     parser.add_argument("--seed", type=int, help="replaces [run] seed")
-    parser.add_argument("--language", choices=("en", "ko"), help="replaces [run] language")
+    parser.add_argument("--language", choices=languages(), help="replaces [run] language")
     parser.add_argument("--prompts", metavar="DIR", help="a folder of prompt files that replace the shipped ones")
     parser.add_argument("--change", action="store_true", help="let a changed configuration recompute this folder")
     parser.add_argument("--durable", action="store_true", help="sync the journal to disk with every write")

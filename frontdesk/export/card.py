@@ -13,9 +13,9 @@ from frontdesk.report.sections.run.made import roles_of
 from frontdesk.report.sections.run.outcomes import natural
 from frontdesk.report.sections.run.spending import spending_of
 from frontdesk.report.writers.markdown import markdown
+from runstore.languages import name_of
 
 TO_FILL = "(to be filled in by whoever publishes this data set)"
-_LANGUAGES = {"en": "English", "ko": "Korean"}
 _FORMS = {
     "openai": "chat fine-tuning rows (messages)",
     "sharegpt": "ShareGPT rows (conversations)",
@@ -49,7 +49,7 @@ def _summary(source: Source, form: str, sets: Sequence[Rows], licence: str | Non
         ("form", _FORMS[form]),
         ("size", ", ".join(f"{len(each.rows)} {each.name}" for each in sets)),
         ("dialogues in the run", str(len(source.dialogue_ids))),
-        ("language", _LANGUAGES[run.language]),
+        ("language", name_of(run.language)),
         ("licence", licence or TO_FILL),
     ]
     text = (

@@ -14,9 +14,9 @@ from aiohttp import web
 from arena.human.forms import Filled, Question, read_form, say
 from frontdesk.web.guard import MAX_BODY, Handler, Refused, headers, same_origin
 from frontdesk.web.organiser import Organiser
+from frontdesk.web.pages import texts
 from frontdesk.web.site import Site
 from frontdesk.web.store import Part, Rater, Store
-from frontdesk.web.texts import words
 from frontdesk.web.views import show_document, show_example, show_questions
 
 _STATIC = {"form.css": "text/css", "form.js": "text/javascript"}
@@ -66,7 +66,7 @@ class Pages:
         self, request: web.Request, rater: Rater, given: dict[str, str], *, complaint: bool
     ) -> web.Response:
         study, language = self.site.study, self.site.language(rater)
-        group, text = study.groups[rater.group], words(language)
+        group, text = study.groups[rater.group], texts(language)
         minutes = study.time.training + group.items * sum(study.time.per_item.values()) + study.time.survey
         fee = f"{group.fee:,.0f} {say(study.currency, language)}".strip() if group.fee else ""
         return self.site.page(
@@ -103,7 +103,7 @@ class Pages:
     async def message(self, request: web.Request) -> web.Response:
         site = self.site
         rater = await site.rater(request)
-        place, text = site.place(rater), words(site.language(rater))
+        place, text = site.place(rater), texts(site.language(rater))
         if request.path.rsplit("/", 1)[1] != place:
             return site.onward(request, place)
         shown: dict[str, Any] = {"heading": text["left_study"], "note": "", "code": "", "link": None}
@@ -121,7 +121,7 @@ class Pages:
         examples = site.examples(rater)
         if not rater.consented or rater.left or not 1 <= number <= len(examples) or number > rater.trained + 1:
             return site.onward(request, site.place(rater))
-        text, language = words(site.language(rater)), site.language(rater)
+        text, language = texts(site.language(rater)), site.language(rater)
         given, filled = await self._given(request, rater, "training", number, site.questions(rater))
         if filled and filled.complete:
             await site.ask(site.store.trained, rater.rater, number)
@@ -144,7 +144,7 @@ class Pages:
         if filled and filled.complete:
             return site.onward(request, "")
         await site.ask(site.store.opened, rater.rater, number)
-        text, language = words(site.language(rater)), site.language(rater)
+        text, language = texts(site.language(rater)), site.language(rater)
         first = await site.ask(site.store.item, rater.rater, number - 1)
         root = f"/r/{request.match_info['token']}"
         return self._form(
@@ -175,7 +175,7 @@ class Pages:
 
     async def survey(self, request: web.Request) -> web.Response:
         site = self.site
-        rater, text = await site.rater(request), words(self.site.language(await site.rater(request)))
+        rater, text = await site.rater(request), texts(self.site.language(await site.rater(request)))
         if site.place(rater) not in ("survey", "thanks") or not site.study.survey:
             return site.onward(request, site.place(rater))
         given, filled = await self._given(request, rater, "survey", 1, site.study.survey)
@@ -213,7 +213,7 @@ class Pages:
         **context: Any,
     ) -> web.Response:
         language = self.site.language(rater)
-        text = words(language)
+        text = texts(language)
         last = context.pop("last", False)
         shown: dict[str, Any] = {"shown": None, "note": "", "total": 0, "done": 0, "save": "", "previous": ""}
         return self.site.page(

@@ -10,8 +10,8 @@ from arena.human.folder import StudyFolder
 from arena.human.forms import NOT_APPLICABLE, Question, say
 from arena.human.study import Document, Study
 from frontdesk.web.chromium import print_pdf
+from frontdesk.web.pages import texts
 from frontdesk.web.store import Store
-from frontdesk.web.texts import words
 from frontdesk.web.views import environment, options, show_document, show_questions
 from runstore.publish import Cell, safe_name, write_csv, write_text
 
@@ -46,7 +46,7 @@ def _page(study: Study, documents: dict[str, Document], rows: list[Assignment], 
     return environment().get_template("paper.html.j2").render(
         title=say(study.title, language),
         language=language,
-        words=words(language),
+        words=texts(language),
         rater=rows[0].rater,
         code=code,
         paragraphs=[say(paragraph, language) for paragraph in study.consent.paragraphs],

@@ -12,8 +12,8 @@ from aiohttp import web
 from arena.human.forms import Question, say
 from arena.human.study import Example
 from frontdesk.web.guard import Refused, check_form_token, form_token
+from frontdesk.web.pages import texts
 from frontdesk.web.store import Rater, Store
-from frontdesk.web.texts import words
 from frontdesk.web.views import environment, fields
 
 T = TypeVar("T")
@@ -85,7 +85,7 @@ class Site:
             title=say(self.study.title, language),
             language=language,
             languages=self.study.languages,
-            words=words(language),
+            words=texts(language),
             token=token,
             csrf=form_token(self.secret, token),
             here=request.path,
@@ -99,9 +99,9 @@ class Site:
             title=say(self.study.title, language) if refused.status != 403 else "",
             language=language,
             languages=(),
-            words=words(language),
+            words=texts(language),
             narrow=True,
-            heading=words(language)[refused.reason],
+            heading=texts(language)[refused.reason],
             note="",
             code="",
             link=None,

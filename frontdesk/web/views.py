@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from arena.human.forms import NOT_APPLICABLE, Filled, Question, say
 from arena.human.study import Document, Example
-from frontdesk.web.texts import words
+from frontdesk.web.pages import texts
 
 Sections = list[tuple[str, list["QuestionView"]]]
 
@@ -104,7 +104,7 @@ def _view(
     given: Mapping[str, str],
     filled: Filled | None,
 ) -> QuestionView:
-    text = words(language)
+    text = texts(language)
     complaint = ""
     if filled and question.id in filled.wrong:
         complaint = text[f"wrong_{filled.wrong[question.id]}"]
@@ -141,7 +141,7 @@ def _view(
 def options(question: Question, language: str) -> tuple[tuple[str, str], ...]:
     """(answer, its words) of a closed question, without "does not apply"."""
     if question.kind == "vote":
-        text = words(language)
+        text = texts(language)
         return tuple((vote, text[vote]) for vote in question.answers() if vote != NOT_APPLICABLE)
     if question.kind == "choice":
         return tuple((option.id, say(option.text, language)) for option in question.options)

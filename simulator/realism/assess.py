@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from runstore.languages import words
 from runstore.records import Dialogue, Language
 from simulator.realism.distance import realism
 from simulator.realism.diversity import balance, diversity
@@ -67,9 +68,9 @@ def _profile(talks: Sequence[Talk], language: Language, seed: int) -> dict[str, 
     else:
         values = dict.fromkeys(FEATURES)
         reasons = dict.fromkeys(FEATURES, "no student utterance after an opener")
-    if language == "ko":
+    if words("runstore", "language", language)("cased") == "no":
         values["lower_case_start"], intervals["lower_case_start"] = None, None
-        reasons["lower_case_start"] = "Korean has no lower case"
+        reasons["lower_case_start"] = "this language has no lower case"
     return {
         **values,
         "distinct_2": distinct([said.text for talk in talks for said in talk.said], 2),

@@ -1,61 +1,73 @@
-"""A language is a file beside the others; what it lacks is an error, never English in silence."""
+"""Languages are files: what there is of them, what is wrong with one, and one more by files alone."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
-import yaml
 
-from frontdesk.report.wording import FOLDER
-from runstore.languages import Words, languages, words
+from runstore.languages import VARIABLE, languages, listed, name_of, resource, words
 from runstore.problems import InputProblem, Problem
 
-ENGLISH = 'page:\n  title: "Report: {name}"\n  none: none\n'
+ROOT = Path(__file__).parents[2]
 
 
-def _folder(tmp_path: Path, **files: str) -> Path:
-    for language, text in {"en": ENGLISH, **files}.items():
-        (tmp_path / f"{language}.yaml").write_text(text, "utf-8")
-    return tmp_path
+def test_every_words_file_stands_in_every_language() -> None:
+    tables = sorted(path for path in ROOT.glob("*/**/words/*.en.yaml") if ".venv" not in path.parts)
+    assert len(tables) > 10
+    for path in tables:
+        package = ".".join(path.relative_to(ROOT).parts[:-2])
+        table = path.name.removesuffix(".en.yaml")
+        for language in languages():
+            assert words(package, table, language).texts.keys() == words(package, table, "en").texts.keys()
 
 
-def test_the_languages_are_the_files_that_are_there(tmp_path: Path) -> None:
-    folder = _folder(tmp_path, xx='page:\n  title: "⟦{name}⟧"\n  none: "⟦none⟧"\n')
-    assert languages(folder) == ("en", "xx")
-    say = Words(folder, "page", "xx")
-    assert (say("title", name="a{b}"), say("none")) == ("⟦a{b}⟧", "⟦none⟧")
-    with pytest.raises(Problem, match=r"'yy'.*there are: en, xx"):
-        words(folder, "yy")
+def test_words_fill_their_fields_and_keep_braces_in_values() -> None:
+    assert words("frontdesk.report", "run", "ko")("title", name="{x}") == "보고서: {x}"
+    assert name_of("ko") == "한국어"
+
+
+def test_a_language_nobody_wrote_is_refused() -> None:
+    with pytest.raises(Problem, match=r"run\.xx\.yaml: found no such file"):
+        words("frontdesk.report", "run", "xx")
+
+
+def _own(folder: Path, path: str, text: str) -> None:
+    target = folder / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text, encoding="utf-8")
+
+
+def test_a_language_is_added_by_files_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _own(tmp_path, "runstore/words/language.fr.yaml", "name: français\ncased: 'yes'\n")
+    _own(tmp_path, "arena/words/forms.fr.yaml", "met: oui\nnot_met: non\nnot_applicable: sans objet\n")
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    assert languages() == ("en", "fr", "ko")
+    assert words("arena", "forms", "fr")("met") == "oui"
+    assert resource("arena", "words/forms.fr.yaml") == tmp_path / "arena/words/forms.fr.yaml"
+    assert [path.name for path in listed("arena", "words", "forms.*.yaml")] == [
+        "forms.en.yaml",
+        "forms.fr.yaml",
+        "forms.ko.yaml",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "complaint"),
     [
-        ('page:\n  title: "{name}"\n', r"xx\.yaml.*page\.none.*nothing"),
-        ('page:\n  title: "{name}"\n  none: a\n  more: b\n', r"xx\.yaml.*4.*page\.more"),
-        ('page:\n  title: "{nam}"\n  none: a\n', r"xx\.yaml.*2.*page\.title.*\{nam"),
-        ('page:\n  title: "{name"\n  none: a\n', r"xx\.yaml.*2.*page\.title"),
-        ('page:\n  title: "{name}"\n  none: ""\n', r"xx\.yaml.*3.*page\.none"),
-        ('page:\n  title: "{name}"\n  none: a\nother:\n  key: b\n', r"xx\.yaml.*other\.key"),
+        (
+            "met: oui\nnot_met: non\n",
+            "not_applicable: found no not_applicable, expected every word",
+        ),
+        ("met: oui\nnot_met: non\nnot_applicable: s\nmett: x\n", "mett: found mett, expected the words"),
+        ("met: oui {n}\nnot_met: non\nnot_applicable: s\n", "met: found oui {n}, expected the fields of 'met'"),
     ],
-    ids=["missing", "unused", "other name", "open brace", "blank", "unused group"],
 )
-def test_a_file_that_says_less_more_or_other_than_english_is_refused(
-    tmp_path: Path, text: str, message: str
+def test_a_file_that_does_not_fit_english_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, complaint: str
 ) -> None:
-    with pytest.raises(InputProblem, match=message):
-        words(_folder(tmp_path, xx=text), "xx")
-
-
-def test_every_language_of_the_reports_is_whole_and_another_is_added_by_its_file(tmp_path: Path) -> None:
-    for language in languages(FOLDER):
-        (tmp_path / f"{language}.yaml").write_bytes((FOLDER / f"{language}.yaml").read_bytes())
-        assert words(tmp_path, language)
-    wrapped = {
-        group: {key: f"⟦{text}⟧" for key, text in texts.items()} for group, texts in words(FOLDER, "en").items()
-    }
-    (tmp_path / "xx.yaml").write_text(yaml.safe_dump(wrapped, allow_unicode=True), "utf-8")
-    assert words(tmp_path, "xx") == wrapped
-    assert re.fullmatch("⟦.*⟧", Words(tmp_path, "run", "xx")("title", name="r"))
+    _own(tmp_path, "runstore/words/language.fr.yaml", "name: français\ncased: 'yes'\n")
+    _own(tmp_path, "arena/words/forms.fr.yaml", text)
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    with pytest.raises(InputProblem, match=complaint.replace("{", r"\{")):
+        words("arena", "forms", "fr")

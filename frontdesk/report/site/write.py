@@ -9,11 +9,9 @@ from frontdesk.report.figures import level_text
 from frontdesk.report.sections.run.data import RunData
 from frontdesk.report.sections.run.document import banner
 from frontdesk.report.sections.run.result import headline
-from frontdesk.report.sections.run.words import Words
 from frontdesk.report.site import data as site_data
-from frontdesk.report.wording import FOLDER
 from frontdesk.report.writers.html import environment, render
-from runstore import languages
+from runstore.languages import words
 from runstore.problems import Problem
 from runstore.publish import to_json, write_bytes, write_text
 from runstore.records import Language
@@ -42,13 +40,13 @@ def write_site(data: RunData, out: Path, language: Language | None = None) -> Pa
     for name in (*SCRIPTS, "site.css"):
         write_bytes(out / name, (static / name).read_bytes())
     write_text(out / "page.css", environment().get_template("page.css").render())
-    say = Words(language)
+    say = words("frontdesk.report", "run", language)
     page = render(
         "site.html.j2",
         language=language,
         title=data.config.run.name,
         say=say,
-        words=words(language),
+        words=words("frontdesk.report", "site", language).texts,
         scripts=SCRIPTS,
         demonstration=say("demonstration", judges=", ".join(data.small_judges)) if data.small_judges else None,
         banner=banner(data, say),
@@ -64,7 +62,7 @@ def summary(data: RunData, language: Language) -> dict[str, object]:
 
     tail = (1 + data.level) / 2
     return {
-        "words": words(language),
+        "words": dict(words("frontdesk.report", "site", language).texts),
         "level": level_text(data.level),
         "ratings": site_data.ratings(data),
         "judges": site_data.judging(data),
@@ -73,11 +71,6 @@ def summary(data: RunData, language: Language) -> dict[str, object]:
         "normal": round(float(ndtri(tail)), 6),
         "piece": site_data.SUBSETS_A_PIECE,
     }
-
-
-def words(language: Language) -> dict[str, str]:
-    """The texts that the page's scripts use."""
-    return dict(languages.words(FOLDER, language)["site"])
 
 
 def _script(name: str, value: object) -> bytes:

@@ -9,7 +9,8 @@ import orjson
 import pytest
 
 from frontdesk.report.sections.run.data import RunData, load
-from frontdesk.report.site.write import words, write_site
+from frontdesk.report.site.write import write_site
+from runstore.languages import words
 from runstore.problems import Problem
 from tests.support.run_folders import RunBuilder
 
@@ -66,7 +67,7 @@ def test_a_folder_with_other_files_is_refused(data: RunData, tmp_path: Path) -> 
 def test_the_scripts_use_known_words_and_never_markup_or_the_network() -> None:
     text = "".join(path.read_text("utf-8") for path in STATIC.glob("*.js"))
     for key in re.findall(r'Arena\.say\("(\w+)"', text):
-        assert key in words("en")
+        assert key in words("frontdesk.report", "site", "en").texts
     for forbidden in (
         "innerHTML",
         "outerHTML",

@@ -6,7 +6,7 @@ from typing import Any
 
 from frontdesk.report.sections.run.made import money, settings_text
 from frontdesk.report.sections.run.spending import count
-from frontdesk.report.sections.run.words import Words
+from runstore.languages import words
 
 
 def line(state: str, endpoint: str = "e", stage: str = "judge", **more: Any) -> dict[str, Any]:
@@ -33,12 +33,12 @@ def test_tokens_dollars_states_and_days() -> None:
     assert (only.tokens["input"], only.tokens["cached"], only.counted["thinking"]) == (11, 4, 0)
     assert (found.first_day, found.last_day) == ("1970-01-02", "1970-01-06")
     assert found.answered_by == {"e": ["m-1"]}
-    assert money(only, Words("en")) == "0.5000 (1 of 2 priced)"
+    assert money(only, words("frontdesk.report", "run", "en")) == "0.5000 (1 of 2 priced)"
 
 
 def test_no_price_is_unknown_not_zero() -> None:
-    assert money(count([line("ok")]).lines[0], Words("en")) == "unknown"
-    assert money(count([line("ok", cost_usd=0.0)]).lines[0], Words("en")) == "0.0000"
+    assert money(count([line("ok")]).lines[0], words("frontdesk.report", "run", "en")) == "unknown"
+    assert money(count([line("ok", cost_usd=0.0)]).lines[0], words("frontdesk.report", "run", "en")) == "0.0000"
 
 
 def test_settings_hold_no_secret() -> None:

@@ -8,14 +8,14 @@ from markupsafe import Markup
 
 from arena.agent_runs.scoring import Analysis
 from frontdesk.report.sections.agent_runs.report import brief, check_line, input_line, number, p_text, percent
-from frontdesk.report.sections.agent_runs.words import Words
 from frontdesk.report.writers.html import render
+from runstore.languages import words
 from runstore.records import Language
 
 
 def page(analysis: Analysis, language: Language) -> str:
     """The page as text, self-contained: no script, nothing fetched."""
-    say, figures, shown = Words(language), analysis.figures, analysis.shown
+    say, figures, shown = words("frontdesk.report", "agent_runs", language), analysis.figures, analysis.shown
     checks = [{"passed": check["passed"], "line": check_line(check, say)} for check in figures["checks"]]
     origin = figures["set"]["intent"]["origin"]
     names = [row["round"] for row in figures["rounds"]]
@@ -31,7 +31,7 @@ def page(analysis: Analysis, language: Language) -> str:
         failed=sum(check["passed"] is False for check in checks),
         checks=checks,
         inputs=[input_line(each) for each in figures["inputs"]],
-        rows=[*((say.round(row["index"]), row) for row in figures["rounds"]), (say("set"), figures["set"])],
+        rows=[*((say("round_n", n=row["index"]), row) for row in figures["rounds"]), (say("set"), figures["set"])],
         origins=[(say(f"origin_{name}"), count) for name, count in origin.items() if count],
         matrix=_matrix(names, figures["consistency"]["pairs"]),
         round_names=[brief(name) for name in names],

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena.agent_runs.scoring import Analysis
-from frontdesk.report.sections.agent_runs.words import Words
+from runstore.languages import Words, words
 from runstore.records import Language
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~])")
@@ -17,7 +17,7 @@ _SHOWN = 80
 
 def markdown(analysis: Analysis, language: Language) -> str:
     """The whole report as Markdown. Text from the tables is escaped: it stays text."""
-    say, figures = Words(language), analysis.figures
+    say, figures = words("frontdesk.report", "agent_runs", language), analysis.figures
     parts = [
         _summary(figures, say),
         _criteria(figures, say),
@@ -67,7 +67,7 @@ def input_line(described: dict[str, Any]) -> str:
 def check_line(check: dict[str, Any], say: Words) -> str:
     """One check in words: what it found, n of m, its limit, and where."""
     state = {True: "passed", False: "not_passed", None: "noted"}[check["passed"]]
-    line = f"{say.check(check['name'])}: {say(state)}"
+    line = f"{say('check_' + check['name'])}: {say(state)}"
     if check["name"] == "items_per_round":
         line += " — " + ", ".join(f"{brief(name)} = {count}" for name, count in check["rounds"].items())
     elif check["name"] != "single_round":
@@ -95,7 +95,7 @@ def _where(check: dict[str, Any], say: Words) -> str:
 def _summary(figures: dict[str, Any], say: Words) -> list[str]:
     failed = sum(check["passed"] is False for check in figures["checks"])
     runs = ", ".join(
-        f"{say.round(row['index'])} = {plain(row['round'])} ({row['items']})" for row in figures["rounds"]
+        f"{say('round_n', n=row['index'])} = {plain(row['round'])} ({row['items']})" for row in figures["rounds"]
     )
     lines = [f"# {say('title')}"]
     if failed:
@@ -124,7 +124,7 @@ def _criteria(figures: dict[str, Any], say: Words) -> list[str]:
 
 
 def _named(figures: dict[str, Any], say: Words) -> list[tuple[str, dict[str, Any]]]:
-    return [*((say.round(row["index"]), row) for row in figures["rounds"]), (say("set"), figures["set"])]
+    return [*((say("round_n", n=row["index"]), row) for row in figures["rounds"]), (say("set"), figures["set"])]
 
 
 def _intent(figures: dict[str, Any], say: Words) -> list[str]:
@@ -179,7 +179,11 @@ def _accuracy(figures: dict[str, Any], say: Words) -> list[str]:
         rows.append([name, percent(found["rate"]), *counts, number(found["score"])])
     lines = [f"### 3. {say('accuracy')}", *table(header, rows)]
     basis = figures["set"]["accuracy"]["basis"]
-    return [*lines, "", "- " + ", ".join(f"{say.basis(name)} {count}" for name, count in basis.items() if count)]
+    return [
+        *lines,
+        "",
+        "- " + ", ".join(f"{say(f'basis_{name}')} {count}" for name, count in basis.items() if count),
+    ]
 
 
 def _speed(figures: dict[str, Any], say: Words) -> list[str]:
@@ -218,7 +222,7 @@ def _risks(analysis: Analysis, say: Words) -> list[str]:
     ]
     patterns = [
         f"{plain(row['track'] or say('no_name'))} / {plain(row['category'] or say('no_name'))}: "
-        f"{say.basis(row['reason'])} {say('of', n=row['fail'], m=row['items'])}"
+        f"{say('basis_' + row['reason'])} {say('of', n=row['fail'], m=row['items'])}"
         for row in figures["patterns"]
     ]
     differing = [f"{plain(row['query_id'])}: {plain(row['query'])}" for row in shown["differing"]]

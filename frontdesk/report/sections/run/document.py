@@ -12,13 +12,13 @@ from frontdesk.report.sections.run.people import people
 from frontdesk.report.sections.run.quality import quality
 from frontdesk.report.sections.run.refresh import refreshed
 from frontdesk.report.sections.run.result import breakdowns, leaderboard, matrix, reliability, result
-from frontdesk.report.sections.run.words import Words
+from runstore.languages import Words, words
 from runstore.records import Language
 
 
 def document(data: RunData, language: Language) -> Document:
     """Every section in the order of questions: who won, how sure, why, and how it was made."""
-    say = Words(language)
+    say = words("frontdesk.report", "run", language)
     sections = [
         result(data, say),
         pursued(data.goal, language),

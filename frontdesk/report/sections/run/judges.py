@@ -20,8 +20,8 @@ from frontdesk.report.figures import count, level_text, percent, plain, span
 from frontdesk.report.plots import SURE, Dot, dots
 from frontdesk.report.sections.run.data import RunData
 from frontdesk.report.sections.run.result import colour_of
-from frontdesk.report.sections.run.words import Words
 from runstore.ids import draw
+from runstore.languages import Words
 from runstore.records import Judgment, Subset, Utterance, Verdict
 
 _LATEST = 3

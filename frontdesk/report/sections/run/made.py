@@ -12,8 +12,8 @@ from frontdesk.report.figures import count, dollars, percent
 from frontdesk.report.sections.run import outcomes
 from frontdesk.report.sections.run.data import RunData
 from frontdesk.report.sections.run.spending import TOKENS, Line
-from frontdesk.report.sections.run.words import Words
 from frontdesk.runner.config import Config
+from runstore.languages import Words
 from runstore.records import Failure
 
 _SECRET = ("key", "token", "secret", "password", "auth", "header", "body")

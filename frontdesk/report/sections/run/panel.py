@@ -5,52 +5,8 @@ from __future__ import annotations
 from arena.judges.result import Agreement, EffectRow, JudgesResult, PanelResult, ShareRow
 from frontdesk.report.blocks import Block, Section, Table, Text, cells, columns
 from frontdesk.report.figures import count, percent, span
+from runstore.languages import words
 from runstore.records import Language
-
-_WORDS: dict[str, tuple[str, str]] = {
-    "panel": ("What sways the judges", "심판을 움직이는 것"),
-    "habits": ("Preferences", "선호"),
-    "habits_caption": (
-        "Log-odds [{level} interval], with the endpoints' strengths held fixed; 0 is no preference.",
-        "로그 오즈 [{level} 구간]. 엔드포인트의 실력을 고정하고 추정했으며 0이면 선호 없음.",
-    ),
-    "judge": ("Judge", "심판"),
-    "family": ("Family", "계열"),
-    "first": ("Shown first", "먼저 보임"),
-    "length": ("Twice as long", "두 배 길이"),
-    "longer": ("Longer reply won", "긴 응답의 승률"),
-    "own": ("Own family", "같은 계열"),
-    "common": ("Own family, all judges alike: {figure}.", "모든 심판에 공통인 같은 계열 선호: {figure}."),
-    "why": ("{judge}, {what}: not estimable, {reason}.", "{judge}, {what}: 추정 불가({reason})."),
-    "agreement": ("Agreement of all judges", "모든 심판의 일치"),
-    "agreement_caption": (
-        "Each judge's own majority per match: one category of three (first wins, tie, second wins).",
-        "경기마다 각 심판의 다수 의견: 세 범주(앞 승, 무승부, 뒤 승) 중 하나.",
-    ),
-    "statistic": ("Statistic", "통계량"),
-    "value": ("Value", "값"),
-    "interval": ("Interval", "구간"),
-    "used": ("Used", "사용"),
-    "n_of": ("{n} of {of}", "{of} 중 {n}"),
-    "weighed": ("A panel weighed by reliability", "신뢰도로 가중한 심판단"),
-    "weighed_caption": (
-        "{method}. Prior: {prior}. Reliability: how probably the judge says what the strengths say.",
-        "{method}. 사전분포: {prior}. 신뢰도: 심판이 실력대로 말할 확률.",
-    ),
-    "reliability": ("Reliability", "신뢰도"),
-    "ranking": ("The ranking by vote and by reliability", "투표 순위와 신뢰도 가중 순위"),
-    "endpoint": ("Endpoint", "엔드포인트"),
-    "by_vote": ("Rating by vote", "투표 평점"),
-    "by_model": ("Rating by reliability", "신뢰도 가중 평점"),
-    "rank_by_vote": ("Rank by vote", "투표 순위"),
-    "rank": ("Rank by reliability", "신뢰도 가중 순위"),
-    "moved": ("Moved", "이동"),
-    "same_ranking": ("The ranking is the same either way", "어느 쪽이든 순위가 같습니다"),
-    "other_ranking": ("{n} of {of} endpoints change their rank", "엔드포인트 {of}개 중 {n}개의 순위가 바뀝니다"),
-    "kendall": ("{name} between the two: {value}", "두 순위의 {name}: {value}"),
-    "no_panel": ("No panel to weigh: {reason}.", "가중할 심판단이 없습니다: {reason}."),
-    "note": ("Note: {note}.", "참고: {note}."),
-}
 
 
 def panel(found: JudgesResult | None, language: Language) -> Section | None:
@@ -165,5 +121,4 @@ def _whole(value: float | None) -> str:
 
 
 def _say(key: str, language: Language, **values: object) -> str:
-    text = _WORDS[key][1 if language == "ko" else 0]
-    return text.format(**values) if values else text
+    return words("frontdesk.report", "panel", language)(key, **values)

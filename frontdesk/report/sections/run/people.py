@@ -7,44 +7,8 @@ from typing import Any
 
 from frontdesk.report.blocks import Block, Column, Section, Table, cells
 from frontdesk.report.figures import span
+from runstore.languages import words
 from runstore.records import JsonObject, Language
-
-_WORDS: dict[str, tuple[str, str]] = {
-    "people": ("What people say", "사람의 판단"),
-    "votes": (
-        "{judgments} votes of people; ties: {both_good} both good, {both_bad} both bad.",
-        "사람의 투표 {judgments}표. 무승부: 둘 다 좋음 {both_good}, 둘 다 나쁨 {both_bad}.",
-    ),
-    "agreement": ("People and model judges", "사람과 모델 심판"),
-    "agreement_caption": (
-        "Confusion: one group per answer of people; in it first wins, second wins, tie by the judges.",
-        "혼동표: 사람의 답마다 심판의 첫째 승, 둘째 승, 무승부 수.",
-    ),
-    "calibrated": ("Win rates as people would give them", "사람이 매겼을 승률"),
-    "calibrated_caption": (
-        "People's votes and the judges' many verdicts together (PPI++); more votes: for an interval {width} wide.",
-        "사람의 투표와 심판의 많은 판정을 함께 쓴 값(PPI++). 추가 투표는 구간 폭 {width}에 필요한 수.",
-    ),
-    "tutor": ("tutor", "튜터"),
-    "rating": ("rating", "점수"),
-    "wins": ("wins", "승"),
-    "losses": ("losses", "패"),
-    "ties": ("ties", "무"),
-    "criterion": ("criterion", "기준"),
-    "agree": ("agree", "일치"),
-    "kappa": ("Cohen's kappa", "코헨 카파"),
-    "unjudged": ("not judged", "심판 없음"),
-    "confusion": ("confusion", "혼동"),
-    "first wins": ("first wins", "첫째 승"),
-    "second wins": ("second wins", "둘째 승"),
-    "tie": ("tie", "무승부"),
-    "rate_of": ("win rate of", "승률"),
-    "over": ("{a} over {b}, {criterion}", "{b} 대비 {a}, {criterion}"),
-    "judges_alone": ("judges alone", "심판만"),
-    "people_alone": ("people alone", "사람만"),
-    "both": ("calibrated", "보정"),
-    "more": ("more votes", "추가 투표"),
-}
 
 
 def people(human: JsonObject | None, language: Language) -> Section | None:
@@ -118,5 +82,4 @@ def _number(value: float | None, digits: int = 2) -> str:
 
 
 def _say(key: str, language: str, **values: object) -> str:
-    text = _WORDS[key][1 if language == "ko" else 0]
-    return text.format(**values) if values else text
+    return words("frontdesk.report", "people", language)(key, **values)

@@ -8,84 +8,8 @@ from typing import Any
 from arena.ratings.tables import percent
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells
 from frontdesk.report.figures import p_text, plain, span
+from runstore.languages import words
 from runstore.records import JsonObject, Language
-
-_WORDS: dict[str, tuple[str, str]] = {
-    "title": ("Quality of the students: {name}", "학생 시뮬레이션 품질: {name}"),
-    "students": ("Quality of the students", "학생 시뮬레이션 품질"),
-    "gate": ("Gate", "통과 기준"),
-    "passed": ("The students pass every check.", "모든 점검을 통과했습니다."),
-    "failed": ("The students fail: {names}.", "통과하지 못한 점검: {names}."),
-    "undecided": (
-        "No check fails; too little is known for: {names}.",
-        "실패한 점검은 없지만 판단할 수 없는 점검: {names}.",
-    ),
-    "check": ("check", "점검"),
-    "value": ("value", "값"),
-    "limit": ("limit", "기준"),
-    "state": ("state", "상태"),
-    "yes": ("passed", "통과"),
-    "no": ("failed", "실패"),
-    "unknown": ("undecided", "미정"),
-    "most": ("at most {value:g}", "{value:g} 이하"),
-    "least": ("at least {value:g}", "{value:g} 이상"),
-    "profile": ("How the students write", "학생의 말투"),
-    "profile_caption": (
-        "{n} student utterances after the openers; intervals over dialogues.",
-        "첫 질문 뒤의 학생 발화 {n}개. 구간은 대화 단위.",
-    ),
-    "feature": ("feature", "특징"),
-    "run": ("this run", "이 실행"),
-    "median_words": ("median words", "단어 수 중앙값"),
-    "at_most_3_words": ("3 words or fewer", "3단어 이하"),
-    "question_mark": ('has "?"', "물음표"),
-    "ends_sentence": ("ends . ! ?", ". ! ?로 끝남"),
-    "lower_case_start": ("starts in lower case", "소문자로 시작"),
-    "thanks": ("thanks", "감사 표현"),
-    "distinct_2": ("distinct-2", "distinct-2"),
-    "turns": ("Length by turn", "턴별 길이"),
-    "turn": ("turn", "턴"),
-    "utterances": ("utterances", "발화"),
-    "realism": ("How near to people", "실제 학생과의 거리"),
-    "distance": (
-        "Distance {value}{interval}: 0 writes as people do; LLM students come out between 0.6 and 1.1.",
-        "거리 {value}{interval}: 0은 사람과 같음, LLM 학생은 0.6~1.1.",
-    ),
-    "no_distance": ("No distance: {reason}.", "거리를 구할 수 없음: {reason}."),
-    "group": ("students", "학생"),
-    "dialogues": ("dialogues", "대화"),
-    "distance_head": ("distance", "거리"),
-    "interval": ("95% interval", "95% 구간"),
-    "failures": ("What went wrong", "문제가 있는 대화"),
-    "kind": ("kind", "종류"),
-    "count": ("dialogues", "대화"),
-    "rate": ("rate", "비율"),
-    "rule": ("rule", "규칙"),
-    "fidelity": ("Persona fidelity", "페르소나 반영도"),
-    "directions": ("Expected differences, high minus low", "예상되는 차이(높음 - 낮음)"),
-    "factor": ("factor", "요인"),
-    "measure": ("measure", "지표"),
-    "expected": ("expected", "예상"),
-    "difference": ("difference", "차이"),
-    "found": ("found", "결과"),
-    "recover": ("Levels told from the words alone", "발화만 보고 맞힌 수준"),
-    "recover_caption": (
-        "Mean recall of a blind classifier, held against levels dealt out at random.",
-        "눈가림 분류기의 평균 재현율을 무작위 배정과 비교.",
-    ),
-    "recall": ("recall", "재현율"),
-    "chance": ("chance", "우연"),
-    "diversity": ("Variety", "다양성"),
-    "figure": ("figure", "항목"),
-    "distinct": ("distinct-{n}, all {grams} n-grams", "distinct-{n}, n-gram {grams}개 전체"),
-    "distinct_matched": ("distinct-{n} at {at} n-grams", "distinct-{n}, n-gram {at}개 기준"),
-    "openers": ("different openers", "서로 다른 첫 질문"),
-    "near_openers": ("pairs of openers nearly the same", "거의 같은 첫 질문 쌍"),
-    "similar": ("cosine between students", "학생 간 코사인 유사도"),
-    "similar_own": ("the same, one persona's", "같은 페르소나 안의 유사도"),
-    "balance": ("Balance", "균형"),
-    "spread": ("most minus fewest dialogues: {what}", "최다 - 최소 대화 수: {what}"),
-}
 
 
 def quality(found: JsonObject | None, language: Language) -> Section | None:
@@ -151,7 +75,8 @@ def _checks(gate: Mapping[str, Any], language: Language, *, brief: bool = False)
 def _profile(found: Mapping[str, Any], language: Language) -> Table:
     profile = found["profile"]
     references: list[Mapping[str, Any]] = profile["references"]
-    names = [name for name in references[0] if name in _WORDS and name != "utterances"]
+    known = words("frontdesk.report", "quality", language).texts
+    names = [name for name in references[0] if name in known and name != "utterances"]
     rows = [
         (
             _say(name, language),
@@ -297,5 +222,4 @@ def _interval(lower: float | None, upper: float | None) -> str:
 
 
 def _say(key: str, language: Language, **values: object) -> str:
-    text = _WORDS[key][1 if language == "ko" else 0]
-    return text.format(**values) if values else text
+    return words("frontdesk.report", "quality", language)(key, **values)

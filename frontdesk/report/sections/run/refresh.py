@@ -6,44 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from frontdesk.report.blocks import Block, Section, Table, Text, cells, columns
+from runstore.languages import words
 from runstore.records import JsonObject, Language
-
-_WORDS: dict[str, tuple[str, str]] = {
-    "refreshed": ("What the last refresh changed", "최근 갱신에서 바뀐 것"),
-    "did": ("Refresh {number} ({at}): {what}.", "갱신 {number} ({at}): {what}."),
-    "add": ("added {names}", "{names} 추가"),
-    "against": ("to meet {names}", "상대 {names}"),
-    "drop": ("dropped {names}", "{names} 제외"),
-    "rejudge": ("judged anew by {names}", "{names} 심판이 새로 판정"),
-    "instead_of": ("instead of {names}", "{names} 대신"),
-    "counts": (
-        "Of all matches, then and now, {new} are new, {gone} gone, {changed} decided otherwise, {same} unchanged.",
-        "이전과 지금의 모든 경기 중 새 경기 {new}, 빠진 경기 {gone}, 판결이 바뀐 경기 {changed}, 그대로 {same}.",
-    ),
-    "caption": (
-        "Before → now. Scale: what everybody moved alike, since the mean of all is fixed; evidence: the rest.",
-        "이전 → 현재. 척도: 평균을 고정하므로 모두가 함께 움직인 부분. 근거: 나머지.",
-    ),
-    "endpoint": ("Endpoint", "엔드포인트"),
-    "rank": ("Rank", "순위"),
-    "rating": ("Rating", "평점"),
-    "interval": ("Interval", "구간"),
-    "matches": ("Matches", "경기"),
-    "moved": ("Moved", "변화"),
-    "scale": ("Scale", "척도"),
-    "evidence": ("Evidence", "근거"),
-    "why": ("Why", "이유"),
-    "why_added": ("new", "새로 추가"),
-    "why_dropped": ("left out", "제외됨"),
-    "why_rated_now": ("can be rated now", "이제 평점을 낼 수 있음"),
-    "why_not_comparable": ("no rating before or now", "이전이나 지금 평점이 없음"),
-    "why_scale": ("the scale moved for all", "척도가 모두 함께 이동"),
-    "why_new_matches": ("{new_matches} new matches of its own", "새 경기 {new_matches}"),
-    "why_gone_matches": ("{gone_matches} matches gone", "빠진 경기 {gone_matches}"),
-    "why_changed_verdicts": ("{changed_verdicts} verdicts changed", "바뀐 판결 {changed_verdicts}"),
-    "why_others": ("re-estimated from others' matches", "다른 엔드포인트의 경기로 다시 추정"),
-    "why_unmoved": ("nothing moved it", "변화 없음"),
-}
 
 
 def refreshed(line: JsonObject | None, language: Language) -> Section | None:
@@ -104,5 +68,4 @@ def _signed(value: float | None) -> str:
 
 
 def _say(key: str, language: Language, **values: object) -> str:
-    text = _WORDS[key][1 if language == "ko" else 0]
-    return text.format(**values) if values else text
+    return words("frontdesk.report", "refresh", language)(key, **values)

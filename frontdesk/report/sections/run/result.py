@@ -12,7 +12,7 @@ from frontdesk.report.figures import count, level_text, p_text, percent, plain, 
 from frontdesk.report.plots import INVALID, LESS_SURE, SURE, TIE, Dot, dots
 from frontdesk.report.sections.run import outcomes
 from frontdesk.report.sections.run.data import RunData
-from frontdesk.report.sections.run.words import Words
+from runstore.languages import Words
 
 _MOST_IN_MATRIX = 30
 _SURENESS = {"unanimous": SURE, "majority": LESS_SURE, "split": TIE, "invalid": INVALID}

@@ -9,12 +9,10 @@ from pathlib import Path
 from arena.scoring.combine import Combined
 from arena.scoring.tables import JudgeRecord
 from frontdesk.report.sections.scores.report import Results, markdown, page
-from frontdesk.report.sections.scores.words import Say
 from frontdesk.runner.score_files import Scored, ScoreResults
+from runstore.languages import Words, words
 from runstore.publish import write_text
 from runstore.records import Language
-
-ENGLISH = Say("en")  # of files for programs; the report speaks the run's language
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +22,19 @@ class ScoreTeller:
     language: Language
 
     def gaps(self, rows: Sequence[Combined], judges: Sequence[JudgeRecord]) -> list[str]:
-        return incomplete(rows, judges, ENGLISH)
+        return incomplete(rows, judges, words("frontdesk.report", "scores", "en"))
 
     def undecided(self, rows: Sequence[Combined]) -> list[str]:
-        return floors_open(rows, ENGLISH)
+        return floors_open(rows, words("frontdesk.report", "scores", "en"))
 
     def report(self, folder: Path, results: ScoreResults) -> None:
         """``score.md`` and ``score.html``."""
-        say, scored, rows, judges = Say(self.language), results.scored, results.rows, results.judges
+        say, scored, rows, judges = (
+            words("frontdesk.report", "scores", self.language),
+            results.scored,
+            results.rows,
+            results.judges,
+        )
         told = [*_warnings(scored, say), *incomplete(rows, judges, say), *floors_open(rows, say)]
         about = _provenance(scored, say)
         shown = Results(
@@ -49,7 +52,7 @@ class ScoreTeller:
         write_text(folder / "score.html", page(shown))
 
 
-def _provenance(scored: Scored, say: Say) -> str:
+def _provenance(scored: Scored, say: Words) -> str:
     plan = scored.plan
     return say(
         "provenance",
@@ -61,12 +64,12 @@ def _provenance(scored: Scored, say: Say) -> str:
     )
 
 
-def _warnings(scored: Scored, say: Say) -> list[str]:
+def _warnings(scored: Scored, say: Words) -> list[str]:
     small = [judge for judge, kind in scored.kinds.items() if kind == "local"]
     return [say("small", judges=", ".join(small))] if small else []
 
 
-def incomplete(rows: Sequence[Combined], judges: Sequence[JudgeRecord], say: Say) -> list[str]:
+def incomplete(rows: Sequence[Combined], judges: Sequence[JudgeRecord], say: Words) -> list[str]:
     """What is missing, in words: sheets without a reply, unreadable ones, values, totals."""
     notes: list[str] = []
     for one in judges:
@@ -86,7 +89,7 @@ def incomplete(rows: Sequence[Combined], judges: Sequence[JudgeRecord], say: Say
     return notes
 
 
-def floors_open(rows: Sequence[Combined], say: Say) -> list[str]:
+def floors_open(rows: Sequence[Combined], say: Words) -> list[str]:
     """How many rows leave a floor rule undecided: allowed where the rule's flag is optional, yet to be seen."""
     undecided = sum(bool(row.scores.undecided) for row in rows)
     return [say("undecided", n=undecided, of=len(rows))] if undecided else []

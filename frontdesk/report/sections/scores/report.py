@@ -13,8 +13,8 @@ from arena.scoring.compare import GroupComparison
 from arena.scoring.disagreement import Disagreement, disagreements
 from arena.scoring.tables import ALL, JudgeRecord, Spread, judges_of, measures
 from frontdesk.report.sections.scores.plots import pair_plots
-from frontdesk.report.sections.scores.words import Say
 from frontdesk.report.writers.html import render
+from runstore.languages import Words, words
 from runstore.records import Language
 
 HEADLINES = ("icc_2_1", "icc_2_k", "cronbach_alpha", "krippendorff_interval", "percent_agreement")
@@ -35,8 +35,8 @@ class Results:
     language: Language = "en"
 
     @property
-    def say(self) -> Say:
-        return Say(self.language)
+    def say(self) -> Words:
+        return words("frontdesk.report", "scores", self.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _spreads(title: str, results: Results, chosen: Sequence[Spread]) -> Table:
     return Table(title, [results.say("judge"), *names], rows, results.say("means"))
 
 
-def _comparison(say: Say, one: GroupComparison) -> Table:
+def _comparison(say: Words, one: GroupComparison) -> Table:
     (n_first, of_first), (n_second, of_second) = one.scored
     rows = [
         [
@@ -142,7 +142,7 @@ def _agreement(results: Results) -> Table:
     return Table(results.say("agreement"), header, rows, results.say("all_in_file"))
 
 
-def _statistic(say: Say, one: dict[str, Any]) -> str:
+def _statistic(say: Words, one: dict[str, Any]) -> str:
     if one["value"] is None:
         return say("not_estimable", reason=one["reason"])
     return f"{_with_interval(one['value'], one['interval'])} ({say('of', n=one['n_used'], of=one['n'])})"
@@ -177,7 +177,7 @@ def _totals(one: Disagreement) -> str:
     return ", ".join(f"{judge} {_plain(total)}" for judge, total in one.totals.items())
 
 
-def _values(say: Say, one: Disagreement, limit: int = 8) -> str:
+def _values(say: Words, one: Disagreement, limit: int = 8) -> str:
     shown = [
         f"{item} {slot} ({', '.join(f'{judge} {_plain(value)}' for judge, value in given.items())})"
         for (item, slot), given in one.values.items()
@@ -250,11 +250,11 @@ def _plain(value: float | None) -> str:
     return "–" if value is None else f"{value:g}"
 
 
-def _mean(say: Say, one: Spread) -> str:
+def _mean(say: Words, one: Spread) -> str:
     return f"{number(one.mean)} ({say('of', n=one.n, of=one.of)})"
 
 
-def _share(say: Say, count: int, of: int) -> str:
+def _share(say: Words, count: int, of: int) -> str:
     return f"{say('of', n=count, of=of)} ({count / of:.0%})" if of else say("none")
 
 
