@@ -93,7 +93,30 @@ class Example:
     reasons_label: str
 
 
-Block = Text | Table | Bar | Chart | Example
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading inside a section."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One point of a list, and those under it. ``state``: good, bad, or nothing said of it."""
+
+    text: str
+    under: tuple[str, ...] = ()
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Points in order."""
+
+    points: tuple[Point, ...]
+
+
+Block = Text | Heading | Listing | Table | Bar | Chart | Example
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +137,18 @@ class Document:
     demonstration: str | None
     banner: list[str]
     sections: list[Section]
-    contents_label: str
-    skip_label: str
+    contents_label: str = ""
+    skip_label: str = ""
 
 
 def cells(*values: str | Cell) -> tuple[Cell, ...]:
     """A row out of plain texts and cells."""
     return tuple(value if isinstance(value, Cell) else Cell(value) for value in values)
+
+
+def points(*texts: str | Point) -> Listing:
+    """A list out of plain texts and points."""
+    return Listing(tuple(text if isinstance(text, Point) else Point(text) for text in texts))
 
 
 def columns(first: str, *rest: str) -> tuple[Column, ...]:

@@ -9,12 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TextIO
 
-from frontdesk.report.blocks import Document
-from frontdesk.report.plots import series_class
 from frontdesk.report.sections.run.data import RunData, load
 from frontdesk.report.sections.run.document import document
 from frontdesk.report.writers import console
-from frontdesk.report.writers.html import render
+from frontdesk.report.writers.html import html
 from frontdesk.report.writers.markdown import markdown
 from frontdesk.runner.runfolder import RunFolder
 from runstore.publish import write_text
@@ -47,10 +45,3 @@ def console_summary(
     """Print banner, result, reliability and leaderboard. Raises InputProblem as :func:`write_report` does."""
     data = data or load(folder, journal=False)
     console.show(document(data, language or data.config.run.language), out)
-
-
-def html(report: Document) -> str:
-    """One self-contained page: no script, nothing fetched."""
-    return render(
-        "run.html.j2", document=report, language=report.language, title=report.title, series=series_class
-    )

@@ -7,6 +7,8 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from frontdesk.report.blocks import Document
+from frontdesk.report.plots import series_class
 from frontdesk.report.untrusted import visible
 
 
@@ -31,3 +33,14 @@ def environment() -> Environment:
 def render(template_name: str, **context: Any) -> str:
     """The page as text."""
     return environment().get_template(template_name).render(**context)
+
+
+def html(document: Document) -> str:
+    """One self-contained page: no script, nothing fetched."""
+    return render(
+        "report.html.j2",
+        document=document,
+        language=document.language,
+        title=document.title,
+        series=series_class,
+    )

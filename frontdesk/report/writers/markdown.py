@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from frontdesk.report.blocks import Bar, Block, Cell, Chart, Document, Example, Speech, Table, Text
+from collections.abc import Iterable
+
+from frontdesk.report.blocks import Bar, Block, Cell, Chart, Document, Example, Heading, Listing, Point, Speech, Table, Text
 from frontdesk.report.untrusted import fence
 from frontdesk.report.untrusted import markdown as literal
 
@@ -18,22 +20,34 @@ def markdown(document: Document) -> str:
         lines[-1] = ""
     lines += [f"# {literal(document.title)}", ""]
     for section in document.sections:
-        lines += [f"## {literal(section.title)}", ""]
-        for block in section.blocks:
-            lines += _block(block)
+        lines += [f"## {literal(section.title)}", ""] if section.title else []
+        lines += blocks_as_markdown(section.blocks)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def blocks_as_markdown(blocks: Iterable[Block]) -> list[str]:
+    """The lines of some blocks."""
+    return [line for block in blocks for line in _block(block)]
 
 
 def _block(block: Block) -> list[str]:
     match block:
         case Text():
             return [f"> {literal(block.text)}" if block.kind == "warn" else literal(block.text), ""]
+        case Heading():
+            return [f"### {literal(block.text)}", ""]
+        case Listing():
+            return [*(line for point in block.points for line in _point(point)), ""]
         case Table():
             return _table(block)
         case Bar() | Chart():
             return []
         case Example():
             return _example(block)
+
+
+def _point(point: Point) -> list[str]:
+    return [f"- {literal(point.text)}", *(f"  - {literal(text)}" for text in point.under)]
 
 
 def _table(table: Table) -> list[str]:
