@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from frontdesk.report.blocks import Bar, Block, Cell, Chart, Document, Example, Heading, Listing, Point, Speech, Table, Text
+from frontdesk.report.blocks import (
+    Bar,
+    Block,
+    Cell,
+    Chart,
+    Document,
+    Example,
+    Heading,
+    Listing,
+    Point,
+    Speech,
+    Table,
+    Text,
+)
 from frontdesk.report.untrusted import fence
 from frontdesk.report.untrusted import markdown as literal
 
