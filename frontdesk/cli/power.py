@@ -141,7 +141,7 @@ def _answer(
 
 
 def _lines(answer: dict[str, Any], args: argparse.Namespace) -> list[str]:
-    from arena.ratings.tables import one_line
+    from frontdesk.report.untrusted import one_line
 
     lines: list[str] = []
     if answer["a"] is not None:

@@ -56,8 +56,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Rate and write. 0 done, 1 where some matches were invalid or ``--check`` found another result."""
     from arena.ratings.categories import with_breakdowns
-    from arena.ratings.files import write_leaderboard
     from arena.ratings.leaderboard import build
+    from frontdesk.report.sections.ratings.write import write_leaderboard
 
     settings = _settings(args)
     battles = _battles(args)
@@ -196,7 +196,8 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from arena.ratings.tables import limits, one_line, percent
+    from frontdesk.report.figures import limits, percent
+    from frontdesk.report.untrusted import one_line
 
     console = Console(soft_wrap=False)
     for note in board.notes:

@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from arena.agreement.shares import Share
-from arena.ratings.tables import percent
 
-__all__ = ["count", "dollars", "level_text", "p_text", "percent", "plain", "span", "with_span"]
+
+def percent(rate: float | None) -> str:
+    """A share with one decimal, or a dash."""
+    return "–" if rate is None else f"{100 * rate:.1f}%"
+
+
+def rounded(value: float | None) -> str:
+    """A rating or a rank as a whole number, or a dash."""
+    return "–" if value is None else f"{value:.0f}"
+
+
+def limits(lower: float | None, upper: float | None) -> str:
+    """An interval in whole numbers, open where it has no limit; a dash where it has none at all."""
+    if lower is None and upper is None:
+        return "–"
+    return f"[{'…' if lower is None else rounded(lower)}, {'…' if upper is None else rounded(upper)}]"
 
 
 def span(lower: float | None, upper: float | None) -> str:

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 from unicodedata import east_asian_width
 
 from markupsafe import Markup
 
-from frontdesk.report.untrusted import one_line
+from frontdesk.report.untrusted import html, one_line
+from runstore.problems import Problem
+from runstore.publish import replacing
 
 SERIES = 8
 TIE, INVALID, SURE, LESS_SURE = -1, -2, -3, -4
@@ -118,3 +123,39 @@ def _floor_log10(value: float) -> int:
 
 def _x(value: float, low: float, high: float) -> str:
     return f"{_LABEL + _PLOT * (value - low) / (high - low):.1f}"
+
+
+_STANDALONE = (
+    "text{fill:#222}.label{text-anchor:end}.tick{text-anchor:middle;font-size:12px}.grid{stroke:#ccc}"
+    ".span{stroke:#2563eb;stroke-width:3}.dot{fill:#2563eb}"
+    "@media(prefers-color-scheme:dark){text{fill:#ddd}.grid{stroke:#444}.span{stroke:#7aa2f7}.dot{fill:#7aa2f7}}"
+)
+
+
+def svg_dots(rows: Sequence[Dot], title: str) -> str:
+    """:func:`dots` as a file of its own: text only, no scripts, both colour schemes."""
+    head, _, rest = str(dots(rows, title)).partition(">")
+    head = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" font-family="system-ui, sans-serif" ')
+    return f"{head}><title>{html(title)}</title><style>{_STANDALONE}</style>{rest}\n"
+
+
+def png_dots(rows: Sequence[Dot], axis: str, path: Path) -> None:
+    """The same picture as PNG, of the rows that have a value. Raises Problem where matplotlib is not installed."""
+    try:
+        figures: Any = import_module("matplotlib.figure")
+    except ImportError as error:
+        raise Problem("PNG plots need matplotlib (install tutor-arena[plots]); --svg needs nothing") from error
+    rated = [(row, row.value) for row in reversed(rows) if row.value is not None]
+    figure = figures.Figure(figsize=(8, 1 + 0.3 * max(len(rated), 1)), layout="constrained")
+    axes = figure.subplots()
+    span = _range(rows, None)
+    for y, (row, value) in enumerate(rated):
+        if row.lower is not None or row.upper is not None:
+            low = span[0] if row.lower is None else row.lower
+            high = span[1] if row.upper is None else row.upper
+            axes.plot([low, high], [y, y], linewidth=3)
+        axes.plot([value], [y], "o", color="black")
+    axes.set_yticks(range(len(rated)), [one_line(row.label).replace("$", r"\$") for row, _ in rated])
+    axes.set_xlabel(axis)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=150, format="png")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TextIO
 
+from frontdesk.report.sections.ratings.write import write_markdown
 from frontdesk.report.sections.run.data import RunData, load
 from frontdesk.report.sections.run.document import document
 from frontdesk.report.writers import console
@@ -33,6 +34,8 @@ def write_report(folder: RunFolder, language: Language | None = None, data: RunD
     paths = [folder.file(f"{stem}.md"), folder.file(f"{stem}.html")]
     write_text(paths[0], markdown(report))
     write_text(paths[1], html(report))
+    if own:
+        paths.append(write_markdown(folder.path, data.board, data.config.run.language))
     return paths
 
 

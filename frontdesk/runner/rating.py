@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from arena.judges.families import family_of
 from arena.ratings.leaderboard import build
-from arena.ratings.result import Leaderboard
+from arena.ratings.result import Leaderboard, RatedModel
 from arena.ratings.settings import Settings
 from arena.ratings.verdicts import from_verdicts, subset_labels
 from frontdesk.runner.config import Config
 from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.catalog import settings_of as endpoint_settings
 from runstore.problems import Problem
-from runstore.publish import write_json
+from runstore.publish import Cell, write_csv, write_json
 from runstore.records import Judgment, Verdict
+
+CSV_HEADER = (
+    "rank",
+    "rank_lo",
+    "rank_hi",
+    "name",
+    "rating",
+    "lower",
+    "upper",
+    "wins",
+    "losses",
+    "ties",
+    "matches",
+    "win_rate",
+    "group",
+    "flags",
+    "reason",
+)
 
 
 def settings_of(config: Config) -> Settings:
@@ -38,14 +57,41 @@ def settings_of(config: Config) -> Settings:
 def rate_run(
     folder: RunFolder, config: Config, judgments: Sequence[Judgment], verdicts: Sequence[Verdict]
 ) -> Leaderboard:
-    """Rate a run's verdicts; write leaderboard.json, .csv and .md, and judges.json, into its folder."""
-    from arena.ratings.files import write_leaderboard
-
+    """Rate a run's verdicts; write leaderboard.json and .csv, and judges.json, into its folder."""
     labels = subset_labels(folder.subsets()) if folder.file("subsets.jsonl").is_file() else None
     board = build(from_verdicts(verdicts, judgments, labels), settings_of(config))
-    write_leaderboard(folder.path, board)
+    write_records(folder.path, board)
     write_judges(folder, config, judgments, board)
     return board
+
+
+def write_records(folder: Path, board: Leaderboard) -> list[Path]:
+    """``leaderboard.json`` and ``leaderboard.csv``; the paths."""
+    paths = [folder / "leaderboard.json", folder / "leaderboard.csv"]
+    write_json(paths[0], board.to_json())
+    write_csv(paths[1], CSV_HEADER, [_csv_row(model) for model in board.models])
+    return paths
+
+
+def _csv_row(model: RatedModel) -> list[Cell]:
+    low, high = model.rank_range or (None, None)
+    return [
+        model.rank,
+        low,
+        high,
+        model.name,
+        model.rating,
+        model.lower,
+        model.upper,
+        model.wins,
+        model.losses,
+        model.ties,
+        model.matches,
+        model.win_rate,
+        model.group,
+        " ".join(model.flags),
+        model.reason,
+    ]
 
 
 def write_judges(folder: RunFolder, config: Config, judgments: Sequence[Judgment], board: Leaderboard) -> None:

@@ -13,11 +13,11 @@ from arena.human.certificate import Assignment
 from arena.human.forms import say
 from arena.human.ratings import Rating, Scored, scored
 from arena.human.study import Document, Study
-from arena.ratings.files import write_leaderboard
 from arena.ratings.leaderboard import build
 from arena.ratings.settings import Settings
 from arena.ratings.verdicts import from_verdicts
 from frontdesk.report.run import html
+from frontdesk.report.sections.ratings.write import write_leaderboard
 from frontdesk.web.results_page import results_markdown, results_page
 from runstore.ids import content_id
 from runstore.problems import Problem

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from arena.ratings.battles import from_columns
-from arena.ratings.files import write_leaderboard
 from arena.ratings.graph import reachable, solvable
 from arena.ratings.leaderboard import build
 from arena.ratings.settings import Settings
+from frontdesk.report.sections.ratings.write import write_leaderboard
 from runstore.problems import Problem
 from runstore.publish import to_json
 from tests.support.battles import battles_of, model, ratings, rows_of

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arena.ratings.tables import percent
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells
-from frontdesk.report.figures import p_text, plain, span
+from frontdesk.report.figures import p_text, percent, plain, span
 from runstore.languages import words
 from runstore.records import JsonObject, Language
 

@@ -1,0 +1,203 @@
+"""The leaderboard as blocks: the table, what it rests on, what is wrong with it, and every pair's win rates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arena.ratings.result import CategoryTable, Leaderboard, RatedModel, StyleControl
+from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, columns, points
+from frontdesk.report.figures import limits, percent, rounded
+from runstore.languages import Words, words
+
+_MOST_IN_MATRIX = 30
+
+
+def document(board: Leaderboard, language: str = "en") -> Document:
+    """The whole of ``leaderboard.md``."""
+    say = words("frontdesk.report", "ratings", language)
+    sections = [
+        Section("basis", "", [*(Text(note, "warn") for note in board.notes), Text(_basis(board, say))]),
+        *_groups(board, say),
+        *_remarks(board, say),
+        *_position(board, say),
+        *_win_rates(board, say),
+        *_style(board.style, say),
+        *(_levels(part, say) for part in board.by),
+    ]
+    return Document(say("title"), language, None, [], sections)
+
+
+def latex_tables(board: Leaderboard, language: str = "en") -> list[Table]:
+    """The ratings of each group for a paper; an empty board is one empty table."""
+    say = words("frontdesk.report", "ratings", language)
+    keys = ("rating", "lower", "upper", "wins", "losses", "ties")
+    head = (Column(say("rank")), Column(say("model"), number=False), *(Column(say(key)) for key in keys))
+    return [
+        Table(
+            head,
+            [
+                cells(
+                    rounded(model.rank),
+                    model.name,
+                    *(rounded(value) for value in (model.rating, model.lower, model.upper)),
+                    *(f"{value:g}" for value in (model.wins, model.losses, model.ties)),
+                )
+                for model in board.models
+                if model.name in set(group)
+            ],
+        )
+        for group in board.groups or ((),)
+    ]
+
+
+def ratings_table(board: Leaderboard, members: Sequence[RatedModel], say: Words) -> Table:
+    """One row a model: rank, places, rating with its interval, and results."""
+    has_rounds = any(model.rating_rounds is not None for model in members)
+    reference = board.settings.reference
+    heads = [Column(say("rank")), Column(say("places")), Column(say("model"), number=False), Column(say("rating"))]
+    heads += [Column(say("interval", level=f"{board.settings.level:.0%}"))]
+    heads += [Column(say(key)) for key in ("wins", "losses", "ties", "win_rate")]
+    heads += [Column(say("by_rounds"))] if has_rounds else []
+    heads += [Column(say("against", name=reference))] if reference is not None else []
+    rows = [
+        cells(
+            rounded(model.rank),
+            "–" if model.rank_range is None else f"{model.rank_range[0]}–{model.rank_range[1]}",
+            model.name,
+            rounded(model.rating),
+            limits(model.lower, model.upper),
+            *(f"{value:g}" for value in (model.wins, model.losses, model.ties)),
+            percent(model.win_rate),
+            *([rounded(model.rating_rounds)] if has_rounds else []),
+            *([_versus(model, say)] if reference is not None else []),
+        )
+        for model in members
+    ]
+    return Table(tuple(heads), rows, row_heads=False)
+
+
+def _groups(board: Leaderboard, say: Words) -> list[Section]:
+    sections: list[Section] = []
+    for number, group in enumerate(board.groups, 1):
+        members = [model for model in board.models if model.name in set(group)]
+        title = say("group", n=number, of=len(board.groups)) if len(board.groups) > 1 else ""
+        sections.append(Section(f"group-{number}", title, [ratings_table(board, members, say)]))
+    return sections
+
+
+def _basis(board: Leaderboard, say: Words) -> str:
+    counts = board.counts
+    said = [
+        f"{board.method}.",
+        say("counted", battles=counts.battles, models=counts.models),
+        _intervals(board, say),
+    ]
+    if counts.invalid:
+        said.append(say("invalid", n=counts.invalid, of=counts.battles + counts.invalid))
+    if board.agreement is not None:
+        kinds = ", ".join(f"{value} {say(kind)}" for kind, value in board.agreement.items())
+        said.append(say("verdicts", kinds=kinds))
+    return " ".join(said)
+
+
+def _intervals(board: Leaderboard, say: Words) -> str:
+    settings = board.settings
+    if settings.intervals == "none":
+        return say("no_intervals")
+    level, unit = f"{settings.level:.0%}", board.intervals.cluster or say("battle")
+    if settings.intervals == "sandwich":
+        return say("sandwich", level=level, unit=unit)
+    kind = board.intervals.refit or "exact"
+    return say("bootstrap", level=level, kind=kind, n=settings.resamples, unit=unit)
+
+
+def _versus(model: RatedModel, say: Words) -> str:
+    result = model.reference
+    if result is None:
+        return say("no_games")
+    rate, low, high = map(percent, (result.win_rate, result.lower, result.upper))
+    return say("versus", rate=rate, low=low, high=high, n=f"{result.matches:g}")
+
+
+def _remarks(board: Leaderboard, say: Words) -> list[Section]:
+    reasons = [f"{model.name}: {model.reason}" for model in board.models if model.reason]
+    return [Section("remarks", say("remarks"), [points(*reasons)])] if reasons else []
+
+
+def _position(board: Leaderboard, say: Words) -> list[Section]:
+    effect = board.position
+    if not (effect.first_wins or effect.second_wins or effect.ties):
+        return []
+    numbers = {"first": effect.first_wins, "second": effect.second_wins, "ties": effect.ties}
+    text = say("shown_first", **numbers, unit=effect.of)
+    if effect.log_odds is None:
+        text += " " + say("no_effect", reason=effect.reason)
+    elif effect.lower is None or effect.upper is None:
+        text += " " + say("effect", value=effect.log_odds)
+    else:
+        text += " " + say("effect_within", value=effect.log_odds, lower=effect.lower, upper=effect.upper)
+    return [Section("position", say("position"), [Text(text)])]
+
+
+def _win_rates(board: Leaderboard, say: Words) -> list[Section]:
+    names = [model.name for model in board.models]
+    if not names or len(names) > _MOST_IN_MATRIX:
+        return []
+    rates: dict[tuple[str, str], str] = {}
+    for pair in board.pairs:
+        rate = pair.win_rate_a
+        rates[pair.a, pair.b] = percent(rate) if rate is not None else say("no_games")
+        rates[pair.b, pair.a] = percent(1 - rate) if rate is not None else say("no_games")
+    rows = [
+        cells(row, *("" if row == name else rates.get((row, name), say("no_games")) for name in names))
+        for row in names
+    ]
+    return [Section("win-rates", say("win_rates"), [Table(columns(say("row_beats_column"), *names), rows)])]
+
+
+def _style(style: StyleControl | None, say: Words) -> list[Section]:
+    if style is None:
+        return []
+    if style.reason:
+        return [Section("style", say("style"), [Text(say("not_estimated", reason=style.reason))])]
+    effects = [
+        cells(row.name, f"{row.log_odds_per_sd:+.3f}", f"[{row.lower:+.3f}, {row.upper:+.3f}]")
+        for row in style.covariates
+    ]
+    ratings = [
+        cells(row.name, rounded(row.raw), rounded(row.rating), limits(row.lower, row.upper))
+        for row in sorted(style.models, key=lambda row: -(row.rating or 0))
+    ]
+    blocks: list[Block] = [
+        Table(columns(say("covariate"), say("log_odds_per_sd"), say("limits")), effects),
+        Table(columns(say("model"), say("plain"), say("controlled"), say("limits")), ratings),
+    ]
+    return [Section("style", say("style"), blocks)]
+
+
+def _levels(part: CategoryTable, say: Words) -> Section:
+    blocks: list[Block] = []
+    if part.deviation is not None:
+        blocks.append(Text(say("scatter", deviation=part.deviation)))
+    heads = ("rating", "limits", "shrunken", "limits", "matches", "win_rate")
+    head = (
+        Column(say("level"), number=False),
+        Column(say("model"), number=False),
+        *(Column(say(key)) for key in heads),
+    )
+    rows = [
+        cells(
+            level.level,
+            row.name,
+            rounded(row.rating),
+            limits(row.lower, row.upper),
+            rounded(row.shrunken.rating),
+            limits(row.shrunken.lower, row.shrunken.upper),
+            f"{row.matches:g}",
+            percent(row.win_rate),
+        )
+        for level in part.levels
+        for row in level.models
+    ]
+    blocks.append(Table(head, rows, row_heads=False))
+    return Section(f"by-{part.category}", say("by", category=part.category), blocks)

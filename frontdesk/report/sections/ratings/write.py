@@ -1,0 +1,53 @@
+"""The leaderboard's files: records for programs, Markdown, LaTeX and pictures for people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from arena.ratings.result import Leaderboard, RatedModel
+from frontdesk.report.plots import Dot, png_dots, svg_dots
+from frontdesk.report.sections.ratings.document import document, latex_tables
+from frontdesk.report.writers.latex import tabular
+from frontdesk.report.writers.markdown import markdown
+from frontdesk.runner.rating import write_records
+from runstore.languages import words
+from runstore.publish import write_text
+
+
+def write_leaderboard(
+    folder: Path,
+    board: Leaderboard,
+    *,
+    latex: bool = False,
+    svg: bool = False,
+    png: bool = False,
+    language: str = "en",
+) -> list[Path]:
+    """``leaderboard.json``, ``.csv`` and ``.md``, and ``.tex``, ``.svg``, ``.png`` where asked for; the paths.
+
+    Raises Problem where a PNG is asked for and matplotlib is not installed.
+    """
+    paths = [*write_records(folder, board), write_markdown(folder, board, language)]
+    if latex:
+        paths.append(folder / "leaderboard.tex")
+        write_text(paths[-1], tabular(latex_tables(board, language)))
+    say = words("frontdesk.report", "ratings", language)
+    if svg:
+        paths.append(folder / "leaderboard.svg")
+        write_text(paths[-1], svg_dots([_dot(model) for model in board.models], say("picture")))
+    if png:
+        paths.append(folder / "leaderboard.png")
+        png_dots([_dot(model) for model in board.models], say("rating"), paths[-1])
+    return paths
+
+
+def write_markdown(folder: Path, board: Leaderboard, language: str = "en") -> Path:
+    """``leaderboard.md``."""
+    path = folder / "leaderboard.md"
+    write_text(path, markdown(document(board, language)))
+    return path
+
+
+def _dot(model: RatedModel) -> Dot:
+    shown = "" if model.rating is None else f"{model.rating:.0f}"
+    return Dot(model.name, model.rating, model.lower, model.upper, 0, shown, model.reason or "–")
