@@ -42,20 +42,3 @@ def budget(study: Study, language: str = "en") -> Budget:
     return Budget(
         tuple(lines), sum(line.amount for line in lines), minutes, schedule, sum(days for _, days in schedule)
     )
-
-
-def budget_text(study: Study, language: str = "en") -> str:
-    """The budget as a Markdown table, the minutes and the days."""
-    found = budget(study, language)
-    currency = say(study.currency, language)
-    rows = ["| item | unit price | quantity | amount |", "| --- | ---: | ---: | ---: |"]
-    for line in found.lines:
-        unit = "-" if line.unit is None else f"{line.unit:,.0f}"
-        quantity = "-" if line.quantity is None else str(line.quantity)
-        rows.append(f"| {line.label} | {unit} | {quantity} | {line.amount:,.0f} |")
-    rows += [f"| **total** | | | **{found.total:,.0f} {currency}".rstrip() + "** |", ""]
-    rows += [f"- {label}: {minutes:g} minutes per rater" for label, minutes in found.minutes]
-    if found.schedule:
-        steps = ", ".join(f"{label} {days:g}" for label, days in found.schedule)
-        rows.append(f"- schedule: {found.days:g} days, about {found.days / 7:.0f} weeks ({steps})")
-    return "\n".join(rows) + "\n"

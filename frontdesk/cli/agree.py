@@ -34,9 +34,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Writes agreement.json and agreement.md; prints the Markdown, or the JSON if asked."""
-    from arena.agreement.document import markdown
     from arena.agreement.report import report
     from arena.agreement.table import load, parse_scale
+    from frontdesk.report.sections.agreement.document import document
+    from frontdesk.report.writers.markdown import markdown
     from runstore.problems import Problem
     from runstore.publish import to_json, write_json, write_text
 
@@ -54,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         resamples=args.resamples,
         seed=args.seed,
     )
-    text = markdown(found)
+    text = markdown(document(found))
     write_json(args.out / "agreement.json", found.as_json())
     write_text(args.out / "agreement.md", text)
     sys.stdout.write(to_json(found.as_json(), indent=True).decode() + "\n" if args.json else text)

@@ -94,8 +94,9 @@ def _init(args: argparse.Namespace) -> int:
 
 
 def _plan(args: argparse.Namespace) -> int:
-    from arena.human.budget import budget_text
     from arena.human.folder import StudyFolder
+    from frontdesk.report.sections.study.budget import budget_blocks
+    from frontdesk.report.writers.markdown import blocks_as_markdown
 
     planned = StudyFolder(args.out).plan(args.study, args.seed)
     for invariant in planned.plan.certificate:
@@ -103,7 +104,7 @@ def _plan(args: argparse.Namespace) -> int:
         value = f"{invariant.smallest:g} to {invariant.largest:g}"
         bound = f"(bound {invariant.low:g} to {invariant.high:g})"
         print(f"{mark}  {invariant.group}: {invariant.meaning}: {value} {bound}")
-    print(f"\n{budget_text(planned.study, args.language)}")
+    print("\n" + "\n".join(blocks_as_markdown(budget_blocks(planned.study, args.language))))
     if planned.material.masked:
         print(f"names masked in {planned.material.masked} of {planned.material.texts} texts", file=sys.stderr)
     if not planned.study.ethics_approval:

@@ -35,7 +35,7 @@ def write_report(folder: RunFolder, language: Language | None = None, data: RunD
     write_text(paths[0], markdown(report))
     write_text(paths[1], html(report))
     if own:
-        paths.append(write_markdown(folder.path, data.board, data.config.run.language))
+        write_markdown(folder.path, data.board, data.config.run.language)
     return paths
 
 

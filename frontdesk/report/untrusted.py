@@ -12,7 +12,6 @@ that turns the reading direction or moves a terminal's cursor shows U+FFFD where
 
 from __future__ import annotations
 
-import html as html_module
 import re
 import unicodedata
 
@@ -29,7 +28,11 @@ _JOINERS = frozenset("\u200c\u200d")
 _EMOJI = frozenset({"So", "Sk"})
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]|~$])")
-_MARKDOWN_OPENING = re.compile(r"^(\d*)([-+=#.)](?=\s|$)|[-=#]{2,})")
+_MARKDOWN_OPENING = re.compile(r"^(\d*)([-+=#.)](?=\s|$)|[-=#]{2,}|>)")
+_INTERVAL = re.compile(r"\\\[([-+\d.,–… %]+)\\\](?![(\[:])")
+"""Escaped brackets around numbers that begin no link: an interval is read more often than shown."""
+_MARKUP = re.compile(r"<(?=[A-Za-z!?/])|&(?=[#A-Za-z])")
+"""What begins a tag, an address or an entity; "p < 0.05" does not."""
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -83,7 +86,9 @@ def one_line(text: str) -> str:
 
 def markdown(text: str) -> str:
     """Any text on one line, so that Markdown shows it literally, also where HTML and formulas are let through."""
-    line = html_module.escape(_MARKDOWN.sub(r"\\\1", one_line(text)), quote=False)
+    line = _MARKUP.sub(
+        lambda match: "&lt;" if match[0] == "<" else "&amp;", _MARKDOWN.sub(r"\\\1", one_line(text))
+    )
     return _MARKDOWN_OPENING.sub(lambda match: f"{match[1]}\\{match[2]}", line)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.human import ballots, tables
+from arena.human import ballots
 from arena.human.analysis import Analysis, analyse
 from arena.human.attention import attention
 from arena.human.certificate import Assignment
@@ -16,10 +16,13 @@ from arena.human.study import Document, Study
 from arena.ratings.leaderboard import build
 from arena.ratings.settings import Settings
 from arena.ratings.verdicts import from_verdicts
-from frontdesk.report.run import html
 from frontdesk.report.sections.ratings.write import write_leaderboard
-from frontdesk.web.results_page import results_markdown, results_page
+from frontdesk.report.sections.study import table
+from frontdesk.report.sections.study.document import document
+from frontdesk.report.writers.html import html
+from frontdesk.report.writers.markdown import markdown
 from runstore.ids import content_id
+from runstore.languages import words
 from runstore.problems import Problem
 from runstore.publish import read_records, write_csv, write_json, write_jsonl, write_text
 from runstore.records import Verdict
@@ -60,18 +63,19 @@ def write_analysis(
         },
     )
     write_texts(study, rows, out, language)
-    page = results_page(say(study.title, language), language, found, done, careful, votes)
+    page = document(say(study.title, language), language, found, done, careful, votes)
     write_text(out / "analysis.html", html(page))
-    write_text(out / "analysis.md", results_markdown(page, found))
-    write_text(out / "analysis.tex", tables.latex_table(found))
-    write_csv(out / "analysis.csv", (*tables.header(found), "Holm p"), _csv(found))
-    lines = [f"{row[0]}: {' | '.join(row[1:])}" for row in tables.rows(found.table)]
+    write_text(out / "analysis.md", markdown(page))
+    write_text(out / "analysis.tex", table.latex_table(found, language))
+    heads = table.header(found, words("frontdesk.report", "study", "en"))
+    write_csv(out / "analysis.csv", (*heads, "Holm p"), _csv(found))
+    lines = [f"{row[0]}: {' | '.join(row[1:])}" for row in table.rows(found.table)]
     return [*(f"incomplete: {line}" for line in page.banner), *lines], done["missing"]
 
 
 def _csv(found: Analysis) -> Iterable[list[str]]:
-    for cells_of, row in zip(tables.rows(found.table), found.table, strict=True):
-        yield [*cells_of, tables.p_value(row.holm_p)]
+    for cells_of, row in zip(table.rows(found.table), found.table, strict=True):
+        yield [*cells_of, table.p_value(row.holm_p)]
 
 
 def _done(rows: Sequence[Scored], plan: Sequence[Assignment]) -> dict[str, int]:

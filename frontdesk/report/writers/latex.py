@@ -17,14 +17,14 @@ def tabular(tables: Sequence[Table]) -> str:
 def floating(table: Table, caption: str, notes: Sequence[str]) -> str:
     """A ``table`` environment with rules of its own, for which no package is needed, and notes under it."""
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{literal(caption)}}}"]
-    lines += _tabular([table], *[r"\hline"] * 3)
+    lines += _tabular([table], *[r"\hline"] * 3, numbers="c")
     lines += [rf"\par\footnotesize {literal(note)}" for note in notes]
     return "\n".join([*lines, r"\end{table}", ""])
 
 
-def _tabular(tables: Sequence[Table], top: str, middle: str, bottom: str) -> list[str]:
+def _tabular(tables: Sequence[Table], top: str, middle: str, bottom: str, numbers: str = "r") -> list[str]:
     columns = tables[0].columns
-    spec = "".join("r" if column.number else "l" for column in columns)
+    spec = "".join(numbers if column.number else "l" for column in columns)
     lines = [
         rf"\begin{{tabular}}{{{spec}}}",
         top,

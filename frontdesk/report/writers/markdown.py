@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from frontdesk.report.blocks import (
@@ -20,6 +21,9 @@ from frontdesk.report.blocks import (
 )
 from frontdesk.report.untrusted import fence
 from frontdesk.report.untrusted import markdown as literal
+
+_LAST_STARS = re.compile(r"(?:\\\*)+$")
+"""Stars that end a cell (0.003**) begin nothing, so they need no escape."""
 
 
 def markdown(document: Document) -> str:
@@ -75,7 +79,7 @@ def _table(table: Table) -> list[str]:
 
 def _cell(cell: Cell) -> str:
     text = f"{cell.text} {cell.soft}".strip()
-    return literal(text) if text else ""
+    return _LAST_STARS.sub(lambda match: match[0].replace("\\", ""), literal(text)) if text else ""
 
 
 def _example(example: Example) -> list[str]:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from arena.human import tables
 from arena.human.analysis import Analysis, Comparison, analyse, describe
 from arena.human.attention import attention
 from arena.human.ballots import calibrated_pairs, compare_with_judges, judgments, sheets, verdicts
@@ -21,6 +20,9 @@ from arena.ratings.leaderboard import build
 from arena.ratings.verdicts import from_verdicts
 from arena.rubrics.rubric import load_rubric
 from arena.rubrics.score import misfit
+from frontdesk.report.sections.study import table as tables
+from frontdesk.report.writers.markdown import blocks_as_markdown
+from runstore.languages import words
 from runstore.problems import InputProblem
 from runstore.publish import write_csv, write_jsonl
 from runstore.records import Reply, Subset, Usage, Utterance, Verdict, Vote
@@ -28,6 +30,8 @@ from runstore.records import Reply, Subset, Usage, Utterance, Verdict, Vote
 A = (4, 5, 3, 4, 5, 4, 2, 5, 4, 3, 4, 5)
 B = (3, 4, 3, 2, 4, 4, 3, 3, 3, 3, 2, 4)
 LIKERT = {"kind": "likert", "text": "?", "anchors": ["low", "high"]}
+
+SAY = words("frontdesk.report", "study", "en")
 
 
 def study_of(**changes: object) -> Study:
@@ -114,7 +118,7 @@ def test_without_ties_the_test_equals_scipy_on_means_per_rater() -> None:
 
 def test_the_table_prints_as_in_the_protocol() -> None:
     found = analyse(study_of(), fixed(), [])
-    lines = tables.markdown_table(found).splitlines()
+    lines = blocks_as_markdown([tables.protocol_table(found, SAY)])
     assert lines[0] == "| Metric | Baseline (A) | Proposed (B) | p-value | Effect Size |"
     assert lines[2] == "| Metric & &lt;One> | 3.17 (0.72) | 4.00 (0.95) | 0.027* | 0.99 (L) |"
     assert r"Metric \& \textless{}One\textgreater{} & 3.17 (0.72) & 4.00 (0.95) & 0.027* & 0.99 (L) \\" in (
@@ -125,11 +129,11 @@ def test_the_table_prints_as_in_the_protocol() -> None:
 def test_conditions_that_were_rated_on_different_documents_are_said_to_be() -> None:
     row = row_of(analyse(study_of(), fixed(), []))
     assert (row.documents, row.documents_in_both) == (2, 0)
-    assert any("none of 2 documents was rated in both conditions" in line for line in tables.remarks([row]))
+    assert any("none of 2 documents was rated in both conditions" in line for line in tables.remarks([row], SAY))
     both = [rating(n, d, c, "q1", 1 + n % 5) for n in range(8) for d, c in (("d1", "A"), ("d1", "B"), ("d3", "B"))]
     row = row_of(analyse(study_of(), both, []))
     assert (row.documents, row.documents_in_both) == (2, 1)
-    assert not any("documents" in line for line in tables.remarks([row]))
+    assert not any("documents" in line for line in tables.remarks([row], SAY))
 
 
 def test_no_star_where_so_few_pairs_can_never_reach_it() -> None:
@@ -137,12 +141,12 @@ def test_no_star_where_so_few_pairs_can_never_reach_it() -> None:
     row = row_of(analyse(study_of(), few, []))
     assert row.test.p_value == 0.0625
     assert row.stars == ""
-    assert any("5 pairs can't reach p < 0.05" in line for line in tables.remarks([row]))
+    assert any("5 pairs can't reach p < 0.05" in line for line in tables.remarks([row], SAY))
     same = [rating(n, d, c, "q1", 3) for n in range(8) for d, c in (("d1", "A"), ("d3", "B"))]
     row = row_of(analyse(study_of(), same, []))
     assert row.test.p_value is None
     assert tables.rows([row])[0][3:] == ["-", "0.00 (N)"]
-    assert "no difference to test" in tables.remarks([row])[0]
+    assert "no difference to test" in tables.remarks([row], SAY)[0]
 
 
 def test_not_applicable_and_missing_are_counted_and_never_numbers() -> None:

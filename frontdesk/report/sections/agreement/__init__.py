@@ -1,0 +1,1 @@
+"""The report of anybody's table of ratings."""

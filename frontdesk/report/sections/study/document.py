@@ -1,0 +1,162 @@
+"""The analysis of a study as blocks: the protocol's table first, then everything it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from arena.human.analysis import Analysis, Cell, Comparison
+from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, points
+from frontdesk.report.sections.run.people import vote_blocks
+from frontdesk.report.sections.study import table
+from runstore.languages import Words, words
+
+
+def document(
+    title: str,
+    language: str,
+    analysis: Analysis,
+    done: Mapping[str, int],
+    careful: Sequence[Mapping[str, Any]],
+    votes: Mapping[str, Any] | None,
+) -> Document:
+    """The whole report; its banner says how much of the plan is finished where some is not."""
+    say = words("frontdesk.report", "study", language)
+    return Document(
+        title=title,
+        language=language,
+        demonstration=None,
+        banner=[say("unfinished", **done)] if done["missing"] else [],
+        sections=[
+            *_main_section(analysis, say),
+            *_sections(analysis, careful, say),
+            *_vote_sections(votes, language, say),
+        ],
+        contents_label=say("contents"),
+        skip_label=say("skip"),
+    )
+
+
+def _main_section(analysis: Analysis, say: Words) -> list[Section]:
+    if not analysis.table:
+        return []
+    notes = points(*table.remarks(analysis.table, say))
+    said = Text(say("note_line", note=say("note")), "soft")
+    return [Section("result", say("title"), [table.protocol_table(analysis, say), said, notes])]
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> Table:
+    return Table(
+        tuple(Column(head, number=place > 0) for place, head in enumerate(heads)),
+        [cells(*row) for row in rows],
+        caption,
+    )
+
+
+def _sections(analysis: Analysis, careful: Sequence[Mapping[str, Any]], say: Words) -> list[Section]:
+    names = [key for key, _ in analysis.conditions]
+    sections: list[Section] = []
+    if analysis.table:
+        sections.append(Section("tests", say("tests"), [_tests(analysis.table, names, say)]))
+        sections.append(Section("questions", say("questions"), [_tests(analysis.items, names, say)]))
+    agreement = [
+        (
+            f"{group}: {key}",
+            _number(one.value),
+            _interval(one.interval),
+            say("n_of", n=one.n_used, of=one.n),
+            one.reason or "",
+        )
+        for group, key, one in analysis.agreement
+    ]
+    if agreement:
+        alphas = _table(_heads("of alpha interval units remark", say), agreement, say("alpha_caption"))
+        sections.append(Section("agreement", say("agreement"), [alphas]))
+    if analysis.strata:
+        strata = [(f"{m}: {s}", c, *_cell(cell, say)) for m, s, c, cell in analysis.strata]
+        head = _heads("metric_stratum condition mean_sd median ratings", say)
+        sections.append(Section("strata", say("strata"), [_table(head, strata)]))
+    if analysis.money:
+        sections.append(Section("money", say("money"), [_money(analysis, say)]))
+    if analysis.choices:
+        choices = [
+            (question, condition, ", ".join(f"{answer} {n}" for answer, n in counts.items()))
+            for question, condition, counts in analysis.choices
+        ]
+        sections.append(
+            Section("choices", say("choices"), [_table(_heads("question condition counts", say), choices)])
+        )
+    sections.append(Section("answers", say("answers"), _answers(analysis, careful, say)))
+    return sections
+
+
+def _tests(rows: Sequence[Comparison], names: Sequence[str], say: Words) -> Table:
+    medians = [say("median_of", name=name) for name in names[:2]]
+    head = (say("of"), *medians, *_heads("pairs p holm_p d_pooled d_av d_z rank_biserial", say))
+    lines: list[tuple[str, ...]] = []
+    hows: dict[str, list[str]] = {}
+    for row in rows:
+        effects = [*row.effects, *((row.test.effect,) if row.test.effect else ())]
+        middle = (_number(row.first.median), _number(row.second.median))
+        ps = (table.p_value(row.test.p_value), table.p_value(row.holm_p))
+        sizes = [_number(effect.value) for effect in effects]
+        lines.append((row.label, *middle, say("n_of", n=row.test.n_used, of=row.test.n), *ps, *sizes))
+        method = row.test.reason or say(
+            "paired_by", pairing=row.pairing, method=row.test.method.split(":")[0], rule=row.test.zero_rule
+        )
+        hows.setdefault(method, []).append(row.key)
+    said = "; ".join(f"{how}: {', '.join(keys)}" for how, keys in hows.items())
+    return _table(head, lines, f"{say('tests_caption')} {said}")
+
+
+def _money(analysis: Analysis, say: Words) -> Table:
+    bands = [name for name, _ in analysis.money[0].bands]
+    heads = (say("condition"), *bands, *_heads("median_error compared no_estimate no_amount", say))
+    rows = [
+        (
+            estimates.condition,
+            *(str(n) for _, n in estimates.bands),
+            _number(estimates.median_error),
+            say("n_of", n=estimates.n, of=estimates.of),
+            str(estimates.no_estimate),
+            str(estimates.no_amount),
+        )
+        for estimates in analysis.money
+    ]
+    return _table(heads, rows, say("money_caption"))
+
+
+def _answers(analysis: Analysis, careful: Sequence[Mapping[str, Any]], say: Words) -> list[Block]:
+    answered = [
+        (f"{group}: {question}", str(n), str(na), str(of - n - na), str(of))
+        for group, question, n, na, of in analysis.answered
+    ]
+    seconds = [(f"{group}, {condition}", *_cell(cell, say)) for group, condition, cell in analysis.seconds]
+    flags = [(row["rater"], ", ".join(row["flags"]), str(row["items"])) for row in careful if row["flags"]]
+    blocks: list[Block] = [_table(_heads("question answered not_applicable missing items", say), answered)]
+    if seconds:
+        heads = _heads("group_condition mean_sd_s median items", say)
+        blocks.append(_table(heads, seconds, say("seconds_caption")))
+    if flags:
+        blocks.append(_table(_heads("rater signs items", say), flags, say("signs_caption")))
+    return blocks
+
+
+def _cell(cell: Cell, say: Words) -> tuple[str, str, str]:
+    return table.mean_sd(cell), _number(cell.median), say("n_of", n=cell.n, of=cell.of)
+
+
+def _heads(keys: str, say: Words) -> tuple[str, ...]:
+    return tuple(say(key) for key in keys.split())
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _interval(bounds: tuple[float, float] | None) -> str:
+    return "-" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}"
+
+
+def _vote_sections(votes: Mapping[str, Any] | None, language: str, say: Words) -> list[Section]:
+    return [] if votes is None else [Section("votes", say("votes"), vote_blocks(votes, language))]
