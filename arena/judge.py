@@ -25,6 +25,7 @@ from gateway.errors import CallFailed, as_failed
 from gateway.prompt import Ask, Message, Prompt, Schema
 from gateway.thinking import without_thinking
 from runstore.ids import digest, number
+from runstore.languages import words
 from runstore.records import Judgment, Language, Outcome, Reply, Utterance, Verdict
 
 PACKAGE = "arena"
@@ -43,10 +44,6 @@ VERDICT_SCHEMA = Schema(
         "additionalProperties": False,
     },
 )
-_NAMES: dict[Language, dict[str, str]] = {
-    "en": {"student": "Student", "teacher": "Teacher"},
-    "ko": {"student": "학생", "teacher": "선생님"},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +123,8 @@ class JudgePanel:
 
 def transcript_text(history: Sequence[Utterance], language: Language = "en") -> str:
     """A dialogue as judges read it: one speaker's line after the other, names in the run's language."""
-    names = _NAMES[language]
-    return "\n".join(f"[{names[utterance.role]}]: {utterance.text}" for utterance in history)
+    name = words("arena", "speakers", language)
+    return "\n".join(f"[{name(utterance.role)}]: {utterance.text}" for utterance in history)
 
 
 _PLANTED = re.compile(r"[#＃]{3,}(?=.{0,60}?[(（]\s*[abcａｂｃ]\s*[)）])", re.DOTALL | re.IGNORECASE)
