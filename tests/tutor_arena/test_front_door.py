@@ -1,0 +1,74 @@
+"""The front door: a run from Python, in a script and inside a running event loop, and its tables."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tutor_arena as ta
+from runstore.publish import read_rows
+from tests.support.small_runs import REPOSITORY, write_config
+
+
+@pytest.fixture
+def config(tmp_path: Path, provider) -> Path:
+    return write_config(tmp_path / "arena.toml", provider, dialogues=3, subsets=4)
+
+
+def test_from_a_configuration_to_the_tables(config, tmp_path, capsys):
+    run = ta.run(config, tmp_path / "run")
+    assert (len(run.dialogues), len(run.subsets), len(run.replies)) == (3, 4, 8)
+    assert (len(run.judgments), len(run.verdicts), len(run.failures)) == (12, 4, 0)
+    assert {model.name for model in run.leaderboard.models} == {"gemini", "ureka"}
+    assert run.verdicts.to_dicts() == [row for _, row in read_rows(tmp_path / "run" / "verdicts.jsonl")]
+    assert list(run.verdicts[1:]) == list(run.verdicts)[1:]
+    assert (tmp_path / "run" / "report.html").is_file()
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "judge: 12 of 12 rounds" in said.err
+
+
+def test_inside_a_running_loop_as_in_a_notebook(config, tmp_path, provider):
+    async def cell() -> int:
+        return len(ta.run(config, tmp_path / "run").verdicts)
+
+    assert asyncio.run(cell()) == 4
+    calls = sum(provider.stats.by_role.values())
+    assert len(asyncio.run(ta.arun(str(config), tmp_path / "run")).verdicts) == 4
+    assert sum(provider.stats.by_role.values()) == calls
+
+
+def test_simulate_makes_dialogues_only(config, tmp_path):
+    run = ta.simulate(config, tmp_path / "run")
+    assert len(run.dialogues) == 3
+    with pytest.raises(ta.InputProblem, match=r"verdicts\.jsonl"):
+        _ = run.verdicts
+
+
+def test_a_folder_that_is_no_run(tmp_path):
+    with pytest.raises(ta.Problem, match=r"run\.toml"):
+        ta.open_run(tmp_path)
+
+
+def test_a_missing_pandas_is_said(config, tmp_path, monkeypatch):
+    run = ta.simulate(config, tmp_path / "run")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ta.Problem, match="pip install pandas"):
+        run.dialogues.to_pandas()
+
+
+def test_importing_loads_nothing_else():
+    code = (
+        "import sys, tutor_arena as ta; dir(ta); "
+        "print(sorted({'numpy', 'pydantic', 'arena', 'frontdesk', 'gateway'} & set(sys.modules)))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
+
+
+def test_every_name_is_there():
+    assert all(getattr(ta, name) is not None for name in ta.__all__)
+    with pytest.raises(AttributeError):
+        _ = ta.nothing

@@ -1,0 +1,107 @@
+"""A run that exists: its records as typed tables, read from its files when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from arena.ratings.result import Leaderboard, read_leaderboard
+from frontdesk.runner.runfolder import RunFolder
+from runstore.problems import InputProblem, Problem
+from runstore.publish import read_records
+from runstore.records import Dialogue, Failure, Judgment, Record, Reply, Sheet, Subset, Verdict
+
+if TYPE_CHECKING:
+    import pandas
+
+R = TypeVar("R", bound=Record)
+
+
+class Table(Sequence[R], Generic[R]):
+    """The records of one file, in its order."""
+
+    def __init__(self, name: str, records: Sequence[R]) -> None:
+        self.name, self._records = name, tuple(records)
+
+    @overload
+    def __getitem__(self, index: int) -> R: ...
+    @overload
+    def __getitem__(self, index: slice) -> Table[R]: ...
+    def __getitem__(self, index: int | slice) -> R | Table[R]:
+        if isinstance(index, slice):
+            return Table(self.name, self._records[index])
+        return self._records[index]
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[R]:
+        return iter(self._records)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {len(self)} records>"
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One plain row a record, as in the file."""
+        return [record.model_dump(mode="json") for record in self._records]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row a record. Raises Problem where pandas is not installed."""
+        try:
+            import pandas
+        except ImportError:
+            raise Problem("to_pandas needs pandas, which is not installed: pip install pandas") from None
+        return pandas.DataFrame(self.to_dicts())
+
+
+class Run:
+    """A run folder. Each table raises InputProblem where its file is missing or not what it should be."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._folder = RunFolder(path)
+
+    def __repr__(self) -> str:
+        return f"<run {self.path}>"
+
+    @property
+    def leaderboard(self) -> Leaderboard:
+        return read_leaderboard(self._folder.file("leaderboard.json"))
+
+    @property
+    def dialogues(self) -> Table[Dialogue]:
+        return Table("dialogues", self._folder.dialogues())
+
+    @property
+    def subsets(self) -> Table[Subset]:
+        return Table("subsets", self._folder.subsets())
+
+    @property
+    def replies(self) -> Table[Reply]:
+        return Table("replies", self._folder.replies())
+
+    @property
+    def judgments(self) -> Table[Judgment]:
+        return Table("judgments", self._folder.judgments())
+
+    @property
+    def verdicts(self) -> Table[Verdict]:
+        return Table("verdicts", self._folder.verdicts())
+
+    @property
+    def sheets(self) -> Table[Sheet]:
+        return Table("sheets", read_records(self._folder.file("sheets.jsonl"), Sheet))
+
+    @property
+    def failures(self) -> Table[Failure]:
+        """What failed; empty where nothing did."""
+        return Table("failures", self._folder.failures())
+
+
+def open_run(path: Path | str) -> Run:
+    """A run that exists. Raises InputProblem where the folder is not one."""
+    folder = Path(path)
+    if not (folder / "run.toml").is_file():
+        raise InputProblem(folder, "a run folder, which holds run.toml")
+    return Run(folder)

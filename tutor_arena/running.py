@@ -1,0 +1,65 @@
+"""Runs from Python: the stages of the commands, awaited or not, in a script or a notebook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from frontdesk.report.run import write_report
+from frontdesk.runner import config as configuration
+from frontdesk.runner.config import Config
+from frontdesk.runner.rating import rate_run
+from frontdesk.runner.session import default_folder, opened
+from gateway import sync
+from tutor_arena.opened import Run
+
+Configured = Config | Path | str
+
+
+async def arun(config: Configured, run_dir: Path | str | None = None, *, change: bool = False) -> Run:
+    """Every stage in order, from personas to the report; finished calls of the folder are not made again.
+
+    ``config`` is a TOML file or a configuration; ``run_dir`` is ``runs/<name>`` unless given; ``change`` lets a
+    changed configuration recompute the folder. Progress is said on stderr. Raises Problem before anything is
+    called, and Stopping where a cap or a refusal ended a stage.
+    """
+    settings = _settings(config)
+    settings.section("simulate")
+    settings.section("collect")
+    settings.section("judge")
+    folder = default_folder(settings, _text(run_dir))
+    async with opened(folder, settings, settings.used_endpoints(), change=change) as pipeline:
+        subsets = pipeline.cut(await pipeline.simulate())
+        replies = await pipeline.collect(subsets)
+        judgments, verdicts = await pipeline.judge(subsets, replies)
+    rate_run(folder, settings, judgments, verdicts)
+    write_report(folder)
+    return Run(folder.path)
+
+
+async def asimulate(config: Configured, run_dir: Path | str | None = None, *, change: bool = False) -> Run:
+    """Only the dialogues of a run; otherwise as :func:`arun`."""
+    settings = _settings(config)
+    how = settings.section("simulate")
+    folder = default_folder(settings, _text(run_dir))
+    endpoints = list(dict.fromkeys([how.student, how.teacher]))
+    async with opened(folder, settings, endpoints, change=change) as pipeline:
+        await pipeline.simulate()
+    return Run(folder.path)
+
+
+def run(config: Configured, run_dir: Path | str | None = None, *, change: bool = False) -> Run:
+    """:func:`arun` without ``await``, also where an event loop is running already."""
+    return sync.run(arun(config, run_dir, change=change))
+
+
+def simulate(config: Configured, run_dir: Path | str | None = None, *, change: bool = False) -> Run:
+    """:func:`asimulate` without ``await``, also where an event loop is running already."""
+    return sync.run(asimulate(config, run_dir, change=change))
+
+
+def _settings(config: Configured) -> Config:
+    return config if isinstance(config, Config) else configuration.load(Path(config))
+
+
+def _text(path: Path | str | None) -> str | None:
+    return None if path is None else str(path)
