@@ -102,11 +102,16 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One point of a list, and those under it. ``state``: good, bad, or nothing said of it."""
+    """One point of a list, and those under it. ``state``: good, bad, or nothing said of it.
+
+    ``code`` stands after the text letter for letter, and ``rest`` after that.
+    """
 
     text: str
     under: tuple[str, ...] = ()
     state: str = ""
+    code: str = ""
+    rest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +121,15 @@ class Listing:
     points: tuple[Point, ...]
 
 
-Block = Text | Heading | Listing | Table | Bar | Chart | Example
+@dataclass(frozen=True, slots=True)
+class Either:
+    """The same in two forms: lines where there is only text, and what a page can draw in their place."""
+
+    text: tuple[Block, ...] = ()
+    page: tuple[Block, ...] = ()
+
+
+Block = Text | Heading | Listing | Table | Bar | Chart | Example | Either
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +143,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The whole report. ``demonstration`` is its very first line, where there is one; then the ``banner``."""
+    """The whole report. ``demonstration`` is its very first line, where there is one; then the ``banner``.
+
+    The banner's first line is the news, the others explain it; ``notes`` are warnings side by side.
+    """
 
     title: str
     language: str
@@ -139,6 +155,7 @@ class Document:
     sections: list[Section]
     contents_label: str = ""
     skip_label: str = ""
+    notes: list[str] = field(default_factory=list[str])
 
 
 def cells(*values: str | Cell) -> tuple[Cell, ...]:

@@ -5,6 +5,7 @@ Colours come from classes (``s0`` ... ``s7`` for series), so that light, dark an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -14,6 +15,7 @@ from unicodedata import east_asian_width
 
 from markupsafe import Markup
 
+from frontdesk.report.blocks import Chart
 from frontdesk.report.untrusted import html, one_line
 from runstore.problems import Problem
 from runstore.publish import replacing
@@ -22,6 +24,8 @@ SERIES = 8
 TIE, INVALID, SURE, LESS_SURE = -1, -2, -3, -4
 _CLASSES = {TIE: "st", INVALID: "sx", SURE: "su", LESS_SURE: "sm"}
 _ROW, _LABEL, _PLOT, _RIGHT = 34, 190, 430, 70
+_WIDTH, _HEIGHT, _EDGE, _MARGIN = 340, 300, 44, 12
+_LINE = 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +127,96 @@ def _floor_log10(value: float) -> int:
 
 def _x(value: float, low: float, high: float) -> str:
     return f"{_LABEL + _PLOT * (value - low) / (high - low):.1f}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        return round(self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start), 1)
+
+
+def scatter(
+    title: str, names: tuple[str, str], points: Sequence[tuple[float, float]], bounds: tuple[float, float]
+) -> Chart:
+    """One rater against another on the scale that both used; they are equal on the dashed line."""
+    across, up = _square(bounds, bounds)
+    equal = _dashed(across, up, (bounds[0], bounds[0]), (bounds[1], bounds[1]))
+    return Chart(_plane(title, names, (across, up), points, equal), title)
+
+
+def differences_against_means(
+    title: str,
+    names: tuple[str, str],
+    points: Sequence[tuple[float, float]],
+    levels: Sequence[tuple[str, float]],
+    bounds: tuple[float, float],
+) -> Chart:
+    """The plot of Bland and Altman: (mean, difference) of each pair, and named levels of the difference."""
+    furthest = 1.1 * max([1.0, *(abs(y) for _, y in points), *(abs(value) for _, value in levels)])
+    across, up = _square(bounds, (-furthest, furthest))
+    drawn: list[Markup] = []
+    free = 0.0
+    for label, value in sorted(levels, key=lambda level: -level[1]):
+        drawn.append(_dashed(across, up, (bounds[0], value), (bounds[1], value)))
+        free = max(up.at(value) - 4, free)
+        drawn.append(_text("tick end", _WIDTH - _MARGIN - 2, free, label))
+        free += _LINE
+    return Chart(_plane(title, names, (across, up), points, Markup("").join(drawn)), title)
+
+
+def _square(x: tuple[float, float], y: tuple[float, float]) -> tuple[_Axis, _Axis]:
+    return _Axis(*x, _EDGE, _WIDTH - _MARGIN), _Axis(*y, _HEIGHT - _EDGE, _MARGIN)
+
+
+def _plane(
+    title: str,
+    names: tuple[str, str],
+    axes: tuple[_Axis, _Axis],
+    points: Sequence[tuple[float, float]],
+    lines: Markup,
+) -> Markup:
+    """Points on two named axes; where several lie in one place the dot is larger and says how many."""
+    across, up = axes
+    out = [
+        Markup('<svg class="chart square" viewBox="0 0 {} {}" role="img" aria-label="{}">').format(
+            _WIDTH, _HEIGHT, one_line(title)
+        )
+    ]
+    grid = Markup('<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/>')
+    for tick in _ticks(across.low, across.high):
+        out.append(grid.format(across.at(tick), across.at(tick), _MARGIN, _HEIGHT - _EDGE))
+        out.append(_text("tick", across.at(tick), _HEIGHT - _EDGE + 15, f"{tick:g}"))
+    for tick in _ticks(up.low, up.high):
+        out.append(grid.format(_EDGE, _WIDTH - _MARGIN, up.at(tick), up.at(tick)))
+        out.append(_text("tick end", _EDGE - 5, up.at(tick) + 4, f"{tick:g}"))
+    counts = Counter((across.at(x), up.at(y)) for x, y in points)
+    for (x, y), count in counts.items():
+        dot = Markup('<circle class="point" cx="{}" cy="{}" r="{:.1f}"><title>{}</title></circle>')
+        out.append(dot.format(x, y, min(3 + count**0.5, 12), count))
+    middle = (_HEIGHT - _EDGE) / 2
+    out += [
+        lines,
+        _text("name", (_WIDTH + _EDGE) / 2, _HEIGHT - 8, short(names[0], 40)),
+        Markup('<g transform="rotate(-90 12 {0})">{1}</g>').format(
+            middle, _text("name", 12, middle, short(names[1], 36))
+        ),
+    ]
+    return Markup("").join([*out, Markup("</svg>")])
+
+
+def _dashed(across: _Axis, up: _Axis, start: tuple[float, float], end: tuple[float, float]) -> Markup:
+    return Markup('<line class="reference" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(
+        across.at(start[0]), up.at(start[1]), across.at(end[0]), up.at(end[1])
+    )
+
+
+def _text(kind: str, x: float, y: float, text: str) -> Markup:
+    return Markup('<text class="{}" x="{}" y="{}">{}</text>').format(kind, x, y, one_line(text))
 
 
 _STANDALONE = (

@@ -4,7 +4,8 @@ Every one of them first makes the unseen visible (:func:`visible`): a name that 
 that turns the reading direction or moves a terminal's cursor shows U+FFFD where it hides something.
 
     visible, one_line    plain text, for the console and for whatever escapes by itself
-    markdown, fence      inline Markdown, and a literal block
+    markdown, heading    inline Markdown, and that of a heading
+    code, fence          literal letters within a line, and a literal block
     html                 markup for a page
     latex                running text of a LaTeX document
     (cells of CSV files are guarded where CSV is written: runstore.publish.write_csv)
@@ -29,6 +30,7 @@ _EMOJI = frozenset({"So", "Sk"})
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]|~$])")
 _MARKDOWN_OPENING = re.compile(r"^(\d*)([-+=#.)](?=\s|$)|[-=#]{2,}|>)")
+_MARKDOWN_CLOSING = re.compile(r"(#+)$")
 _INTERVAL = re.compile(r"\\\[([-+\d.,–… %]+)\\\](?![(\[:])")
 """Escaped brackets around numbers that begin no link: an interval is read more often than shown."""
 _MARKUP = re.compile(r"<(?=[A-Za-z!?/])|&(?=[#A-Za-z])")
@@ -86,18 +88,36 @@ def one_line(text: str) -> str:
 
 def markdown(text: str) -> str:
     """Any text on one line, so that Markdown shows it literally, also where HTML and formulas are let through."""
-    line = _MARKUP.sub(
+    return _MARKDOWN_OPENING.sub(lambda match: f"{match[1]}\\{match[2]}", _inline(text))
+
+
+def heading(text: str) -> str:
+    """:func:`markdown` where no list or heading can begin: what a heading holds after its signs."""
+    return _MARKDOWN_CLOSING.sub(r"\\\1", _inline(text))
+
+
+def _inline(text: str) -> str:
+    return _MARKUP.sub(
         lambda match: "&lt;" if match[0] == "<" else "&amp;", _MARKDOWN.sub(r"\\\1", one_line(text))
     )
-    return _MARKDOWN_OPENING.sub(lambda match: f"{match[1]}\\{match[2]}", line)
+
+
+def code(text: str) -> str:
+    """Any text on one line as a code span that it can't close; not for cells of tables, where ``|`` would."""
+    line = one_line(text)
+    mark = "`" * (_longest_backticks(line) + 1)
+    return f"{mark}{line}{mark}" if len(mark) == 1 else f"{mark} {line} {mark}"
 
 
 def fence(text: str) -> list[str]:
     """The lines of a literal block whose fence is longer than any run of backticks inside."""
     clean = visible(text)
-    longest = max((len(run) for run in re.findall(r"`+", clean)), default=0)
-    mark = "`" * max(3, longest + 1)
+    mark = "`" * max(3, _longest_backticks(clean) + 1)
     return [f"{mark}text", *clean.split("\n"), mark]
+
+
+def _longest_backticks(text: str) -> int:
+    return max((len(run) for run in re.findall(r"`+", text)), default=0)
 
 
 def html(text: str) -> Markup:

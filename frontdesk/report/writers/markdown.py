@@ -11,6 +11,7 @@ from frontdesk.report.blocks import (
     Cell,
     Chart,
     Document,
+    Either,
     Example,
     Heading,
     Listing,
@@ -19,7 +20,7 @@ from frontdesk.report.blocks import (
     Table,
     Text,
 )
-from frontdesk.report.untrusted import fence
+from frontdesk.report.untrusted import code, fence, heading
 from frontdesk.report.untrusted import markdown as literal
 
 _LAST_STARS = re.compile(r"(?:\\\*)+$")
@@ -35,9 +36,13 @@ def markdown(document: Document) -> str:
         lines += [f"> **{literal(line)}**" if number == 0 else f"> {literal(line)}", ">"]
     if document.banner:
         lines[-1] = ""
-    lines += [f"# {literal(document.title)}", ""]
+    for note in document.notes:
+        lines += [f"> {literal(note)}", ">"]
+    if document.notes:
+        lines[-1] = ""
+    lines += [f"# {heading(document.title)}", ""]
     for section in document.sections:
-        lines += [f"## {literal(section.title)}", ""] if section.title else []
+        lines += [f"## {heading(section.title)}", ""] if section.title else []
         lines += blocks_as_markdown(section.blocks)
     return "\n".join(lines).rstrip() + "\n"
 
@@ -52,7 +57,7 @@ def _block(block: Block) -> list[str]:
         case Text():
             return [f"> {literal(block.text)}" if block.kind == "warn" else literal(block.text), ""]
         case Heading():
-            return [f"### {literal(block.text)}", ""]
+            return [f"### {heading(block.text)}", ""]
         case Listing():
             return [*(line for point in block.points for line in _point(point)), ""]
         case Table():
@@ -61,10 +66,15 @@ def _block(block: Block) -> list[str]:
             return []
         case Example():
             return _example(block)
+        case Either():
+            return blocks_as_markdown(block.text)
 
 
 def _point(point: Point) -> list[str]:
-    return [f"- {literal(point.text)}", *(f"  - {literal(text)}" for text in point.under)]
+    line = f"- {literal(point.text)}"
+    if point.code:
+        line += f" {code(point.code)}" + (literal(point.rest) if point.rest else "")
+    return [line, *(f"  - {literal(text)}" for text in point.under)]
 
 
 def _table(table: Table) -> list[str]:
@@ -83,7 +93,7 @@ def _cell(cell: Cell) -> str:
 
 
 def _example(example: Example) -> list[str]:
-    lines = [f"### {literal(example.title)}", "", literal(example.about), ""]
+    lines = [f"### {heading(example.title)}", "", literal(example.about), ""]
     if example.earlier:
         lines += [f"*{literal(example.earlier_label)}*", ""]
     for speech in (*example.latest, *example.replies):
