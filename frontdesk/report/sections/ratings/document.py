@@ -95,7 +95,7 @@ def _basis(board: Leaderboard, say: Words) -> str:
     if counts.invalid:
         said.append(say("invalid", n=counts.invalid, of=counts.battles + counts.invalid))
     if board.agreement is not None:
-        kinds = ", ".join(f"{value} {say(kind)}" for kind, value in board.agreement.items())
+        kinds = ", ".join(f"{value} {say(f'kind_{kind}')}" for kind, value in board.agreement.items())
         said.append(say("verdicts", kinds=kinds))
     return " ".join(said)
 
