@@ -6,11 +6,13 @@ A dialogue counts once for each kind, however often it struck. Rates are of all 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from runstore.languages import languages
 from runstore.records import Dialogue, Utterance
 from simulator.realism import phrases
 from simulator.realism.near import near_pairs
@@ -18,7 +20,8 @@ from simulator.realism.talk import Talk, ngrams, plain_words
 from simulator.speech import has_visible
 
 Places = Iterable[int]
-LEAKED_WORDS = {"en": 8, "ko": 6}
+LEAKED_WORDS: Mapping[str, int] = defaultdict(lambda: 8, ko=6)
+"""How many words in a row are no accident; Korean packs more into a word."""
 SAME = 0.8
 FEWEST_PAIRS = 5
 _EXCERPT = 120
@@ -61,7 +64,7 @@ class Material:
 
 def failures(talks: Sequence[Talk], material: Material) -> dict[str, dict[str, Any]]:
     """Per kind: count, of, rate and interval, the dialogues, where in them, and the rule."""
-    shared = _runs(material.prompts, "en") | _runs(material.prompts, "ko")
+    shared = frozenset[tuple[str, ...]]().union(*(_runs(material.prompts, language) for language in languages()))
     found: dict[str, dict[str, list[int]]] = {kind: {} for kind in RULES}
     for talk in talks:
         for kind, detect in _detectors(material, shared).items():
