@@ -116,7 +116,7 @@ def best_of_ten(spread: float, number: int) -> tuple[list[float], list[bool]]:
     state = play(Best.start(whole, ERROR), Truth(strengths, generator("best", spread, number, "leader")).ask, CAP)
     decision = state.decide()
     used.append(state.used if decision else CAP)
-    wrong.append(decision is not None and decision.result.get("winner") != f"m{strengths.argmax():02d}")
+    wrong.append(decision is not None and decision.result.winner != f"m{strengths.argmax():02d}")
     ways: list[Callable] = [uniform_bets]
     ways += [partial(by_ratings, rule=rule) for rule in (mixture_boundary, naive_boundary)]
     for way in ways:
@@ -209,12 +209,12 @@ class Null:
 
 def any_winner(state: Policy) -> bool:
     decision = state.decide()
-    return decision is not None and "winner" in decision.result
+    return decision is not None and decision.result.winner is not None
 
 
 def not_the_first(state: Policy) -> bool:
     decision = state.decide()
-    return decision is not None and decision.result.get("winner") != state.field.names[0]
+    return decision is not None and decision.result.winner != state.field.names[0]
 
 
 def false_order(state: Policy) -> bool:

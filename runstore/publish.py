@@ -20,6 +20,7 @@ import orjson
 from pydantic import BaseModel, ValidationError
 
 from runstore.problems import InputProblem
+from runstore.results import Result
 
 R = TypeVar("R", bound=BaseModel)
 Cell = str | int | float | bool | None
@@ -70,7 +71,7 @@ def to_json(value: object, *, indent: bool = False) -> bytes:
 
 def _plain(value: object) -> object:
     if isinstance(value, BaseModel):
-        return value.model_dump(mode="python")
+        return _row(value)
     if isinstance(value, (set, frozenset)):
         return sorted(cast("set[Any]", value))
     if isinstance(value, Path):
@@ -78,11 +79,15 @@ def _plain(value: object) -> object:
     raise TypeError(f"cannot be written as JSON: {type(value).__name__}")
 
 
+def _row(record: BaseModel) -> dict[str, Any]:
+    return record.to_json() if isinstance(record, Result) else record.model_dump(mode="python")
+
+
 def _cleaned(value: Any) -> Any:
     if isinstance(value, str):
         return clean_unicode(value)
     if isinstance(value, BaseModel):
-        value = value.model_dump(mode="python")
+        value = _row(value)
     if isinstance(value, Mapping):
         items = cast("Mapping[Any, Any]", value).items()
         return {_cleaned(key): _cleaned(item) for key, item in items}

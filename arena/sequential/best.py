@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.sequential.evidence import BETS, log_threshold, log_wealth, stakes
 from arena.sequential.field import Decision, Field, Meeting
+from arena.sequential.result import BestFound, Candidate, Outcome
 from arena.sequential.waves import Wave, next_waves, strengths, tallied
 from runstore.ids import shuffled
 
@@ -126,25 +126,27 @@ class Best:
         if len(left) > 1:
             return None
         if not len(left):
-            return Decision("Every endpoint was ruled out as the best: they beat each other in a circle.", {})
+            return Decision(
+                "Every endpoint was ruled out as the best: they beat each other in a circle.", Outcome()
+            )
         winner = self.field.names[int(left[0])]
-        return Decision(f"{winner} is the best of {self.field.size}.", {"winner": winner})
+        return Decision(f"{winner} is the best of {self.field.size}.", Outcome(winner=winner))
 
-    def found(self) -> dict[str, Any]:
+    def found(self) -> BestFound:
         names = self.field.names
-        return {
-            "candidates": [names[one] for one in self.candidates],
-            "endpoints": [
-                {
-                    "name": name,
-                    "is_candidate": bool(self.out_after[one] < 0),
-                    "ruled_out_after": int(self.out_after[one]) if self.out_after[one] >= 0 else None,
-                    "evidence_against": float(np.exp(min(self.largest[one], 700.0))),
-                }
+        return BestFound(
+            candidates=tuple(names[one] for one in self.candidates),
+            endpoints=tuple(
+                Candidate(
+                    name=name,
+                    is_candidate=bool(self.out_after[one] < 0),
+                    ruled_out_after=int(self.out_after[one]) if self.out_after[one] >= 0 else None,
+                    evidence_against=float(np.exp(min(self.largest[one], 700.0))),
+                )
                 for one, name in enumerate(names)
-            ],
-            "evidence_needed": float(np.exp(log_threshold(self.error))),
-        }
+            ),
+            evidence_needed=float(np.exp(log_threshold(self.error))),
+        )
 
 
 def _gains(wave: Sequence[Meeting], found: Sequence[float | None], against: NDArray[np.bool_]) -> Floats:

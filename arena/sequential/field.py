@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from arena.sequential.result import Found, Outcome
 from runstore.ids import shuffled
 
 
@@ -85,7 +86,7 @@ class Decision:
     """What was found out. ``statement`` is one sentence, ``result`` the same as data."""
 
     statement: str
-    result: dict[str, Any]
+    result: Outcome
 
 
 class Policy(Protocol):
@@ -105,6 +106,6 @@ class Policy(Protocol):
 
     def decide(self) -> Decision | None: ...
 
-    def found(self) -> dict[str, Any]:
+    def found(self) -> Found:
         """How far it has come, decided or not, as data."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from arena.sequential.best import Best
 from arena.sequential.evidence import confidence_sequence
@@ -11,8 +11,7 @@ from arena.sequential.field import Field, Meeting, Policy
 from arena.sequential.goal import Goal, check
 from arena.sequential.place import Place
 from arena.sequential.ranking import Ranking
-
-Stopped = Literal["reached", "matches ran out"]
+from arena.sequential.result import ACCOUNTS, GoalAccount, Matches, WinRate
 
 
 def start(goal: Goal, field: Field) -> Policy:
@@ -41,23 +40,24 @@ def play(state: Policy, ask: Callable[[Sequence[Meeting]], Sequence[float | None
     return state
 
 
-def account(goal: Goal, state: Policy, asked: Sequence[Meeting], scores: Sequence[float | None]) -> dict[str, Any]:
+def account(goal: Goal, state: Policy, asked: Sequence[Meeting], scores: Sequence[float | None]) -> GoalAccount:
     """What was found out, from how many of how many matches, and why it ended: the content of ``goal.json``."""
     decision = state.decide()
-    stopped: Stopped = "matches ran out" if decision is None else "reached"
     valid = sum(score is not None for score in scores)
-    return {
-        "goal": goal.name,
-        "error": goal.error,
-        "decided": decision is not None and bool(decision.result),
-        "statement": decision.statement if decision is not None else _undecided(goal, state),
-        "result": decision.result if decision is not None else None,
-        "stopped": stopped,
-        "matches": {"used": len(asked), "valid": valid, "possible": state.field.possible},
-        "batch": goal.batch,
-        **state.found(),
-        **(_interval(goal, state.field, asked, scores) if goal.name == "decide" else {}),
-    }
+    more: dict[str, Any] = dict(state.found())
+    if goal.name == "decide":
+        more["win_rate"] = _win_rate(goal, state.field, asked, scores)
+    return ACCOUNTS[goal.name](
+        goal=goal.name,
+        error=goal.error,
+        decided=decision is not None and bool(decision.result.to_json()),
+        statement=decision.statement if decision is not None else _undecided(goal, state),
+        result=decision.result if decision is not None else None,
+        stopped="matches ran out" if decision is None else "reached",
+        matches=Matches(used=len(asked), valid=valid, possible=state.field.possible),
+        batch=goal.batch,
+        **more,
+    )
 
 
 def _undecided(goal: Goal, state: Policy) -> str:
@@ -69,9 +69,7 @@ def _undecided(goal: Goal, state: Policy) -> str:
     return f"All matches of {goal.newcomer} were asked; its interval is still wider than wanted."
 
 
-def _interval(
-    goal: Goal, field: Field, asked: Sequence[Meeting], scores: Sequence[float | None]
-) -> dict[str, Any]:
+def _win_rate(goal: Goal, field: Field, asked: Sequence[Meeting], scores: Sequence[float | None]) -> WinRate:
     """A confidence sequence for the first endpoint's mean score, by dialogue, ties as halves."""
     score_of = dict(zip(asked, scores, strict=True))
     units: list[float] = []
@@ -80,14 +78,12 @@ def _interval(
         if held:
             units.append(sum(held) / len(held))
     if not units:
-        return {"win_rate": {"of": field.names[0], "reason": "no match has a verdict"}}
+        return WinRate(of=field.names[0], reason="no match has a verdict")
     lower, upper = confidence_sequence(units, goal.error)[-1]
-    return {
-        "win_rate": {
-            "of": field.names[0],
-            "value": sum(units) / len(units),
-            "lower": float(lower),
-            "upper": float(upper),
-            "dialogues": len(units),
-        }
-    }
+    return WinRate(
+        of=field.names[0],
+        value=sum(units) / len(units),
+        lower=float(lower),
+        upper=float(upper),
+        dialogues=len(units),
+    )

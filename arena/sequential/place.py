@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,7 @@ from scipy.stats import norm
 from arena.ratings.estimate import SCALE
 from arena.sequential.evidence import BETS, log_threshold, log_wealth, stakes
 from arena.sequential.field import Decision, Field, Meeting, every_pair
+from arena.sequential.result import Outcome, PlaceFound
 from arena.sequential.waves import strengths
 from runstore.ids import pick
 
@@ -281,23 +281,23 @@ class Place:
         name = self.field.names[self.newcomer]
         rating = 1000 + SCALE * self.estimate.theta
         statement = f"{name} stands at {rating:.0f} ± {SCALE * half:.0f} where the board's mean is 1000."
-        return Decision(statement, {"rating": rating})
+        return Decision(statement, Outcome(rating=rating))
 
-    def found(self) -> dict[str, Any]:
+    def found(self) -> PlaceFound:
         names, half, theta = self.field.names, self.half_width, self.estimate.theta
         above, below = self.certain()
         size = len(self.members) + 1
-        return {
-            "newcomer": names[self.newcomer],
-            "rating": 1000 + SCALE * theta if self.log else None,
-            "lower": None if half is None else 1000 + SCALE * (theta - half),
-            "upper": None if half is None else 1000 + SCALE * (theta + half),
-            "half_width": None if half is None else SCALE * half,
-            "width_wanted": SCALE * self.width,
-            "reason": None if half is not None else "too few dialogues, or every match ended alike",
-            "newcomer_matches": len(self.log),
-            "certainly_above": [names[one] for one in above],
-            "certainly_below": [names[one] for one in below],
-            "rank_range": [1 + len(below), size - len(above)],
-            "board": {names[one]: 1000 + SCALE * float(self._known_board[one]) for one in self.members},
-        }
+        return PlaceFound(
+            newcomer=names[self.newcomer],
+            rating=1000 + SCALE * theta if self.log else None,
+            lower=None if half is None else 1000 + SCALE * (theta - half),
+            upper=None if half is None else 1000 + SCALE * (theta + half),
+            half_width=None if half is None else SCALE * half,
+            width_wanted=SCALE * self.width,
+            reason=None if half is not None else "too few dialogues, or every match ended alike",
+            newcomer_matches=len(self.log),
+            certainly_above=tuple(names[one] for one in above),
+            certainly_below=tuple(names[one] for one in below),
+            rank_range=(1 + len(below), size - len(above)),
+            board={names[one]: 1000 + SCALE * float(self._known_board[one]) for one in self.members},
+        )

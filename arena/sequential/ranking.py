@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.sequential.evidence import BETS, log_threshold, log_wealth, stakes
 from arena.sequential.field import Decision, Field, Meeting, every_pair
+from arena.sequential.result import Outcome, PairFound, RankingFound
 from arena.sequential.waves import Wave, next_waves
 
 Floats = NDArray[np.float64]
@@ -105,30 +106,30 @@ class Ranking:
 
     def decide(self) -> Decision | None:
         if self.is_circular:
-            return Decision("The certain pairs form a circle: there is no one order.", {})
+            return Decision("The certain pairs form a circle: there is no one order.", Outcome())
         if self.open_pairs:
             return None
         order = sorted(range(self.field.size), key=lambda one: -int(self.before[one].sum()))
         names = [self.field.names[one] for one in order]
-        return Decision(f"The order is {', '.join(names)}.", {"order": names})
+        return Decision(f"The order is {', '.join(names)}.", Outcome(order=tuple(names)))
 
-    def found(self) -> dict[str, Any]:
+    def found(self) -> RankingFound:
         names, largest = self.field.names, log_wealth(self.wealth)
-        return {
-            "pairs": [
-                {
-                    "a": names[i],
-                    "b": names[j],
-                    "better": names[i] if self.before[i, j] else names[j] if self.before[j, i] else None,
-                    "how": self._how(place),
-                    "matches": int(self.met[place]),
-                    "evidence_for_a": float(np.exp(min(largest[place, 0], 700.0))),
-                    "evidence_for_b": float(np.exp(min(largest[place, 1], 700.0))),
-                }
+        return RankingFound(
+            pairs=tuple(
+                PairFound(
+                    a=names[i],
+                    b=names[j],
+                    better=names[i] if self.before[i, j] else names[j] if self.before[j, i] else None,
+                    how=self._how(place),
+                    matches=int(self.met[place]),
+                    evidence_for_a=float(np.exp(min(largest[place, 0], 700.0))),
+                    evidence_for_b=float(np.exp(min(largest[place, 1], 700.0))),
+                )
                 for place, (i, j) in enumerate(self.all_pairs)
-            ],
-            "evidence_needed": float(np.exp(log_threshold(self.error, 2 * len(self.all_pairs)))),
-        }
+            ),
+            evidence_needed=float(np.exp(log_threshold(self.error, 2 * len(self.all_pairs)))),
+        )
 
     def _how(self, place: int) -> Literal["matches", "follows"] | None:
         if self.winner[place]:

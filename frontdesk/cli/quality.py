@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
             elif isinstance(block, Table):
                 header = [column.title for column in block.columns]
                 print_table(block.title, header, [[cell.text for cell in row] for row in block.rows])
-    return 1 if args.gate and found["gate"]["passed"] is not True else 0
+    return 1 if args.gate and found.gate.passed is not True else 0
 
 
 def _limit(text: str) -> tuple[str, float]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from arena.judge import Judged
 from arena.matches import Match
 from arena.sequential.field import Field, Meeting, field_of
 from arena.sequential.goal import Goal
 from arena.sequential.goals import account, next_matches, start
+from arena.sequential.result import GoalAccount
 from gateway.crowd import Gathered
 from runstore.records import Subset, Verdict
 
@@ -49,7 +49,7 @@ class Pursued:
     """What was judged on the way, and the account (None where it was stopped)."""
 
     gathered: Gathered[Item, Judged]
-    account: dict[str, Any] | None
+    account: GoalAccount | None
 
 
 async def pursue(

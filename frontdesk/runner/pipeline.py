@@ -213,10 +213,8 @@ class Pipeline:
         self._ended("judge", pursued.gathered, len(work))
         if pursued.account is not None:
             write_json(file, pursued.account)
-            used = pursued.account["matches"]
-            self.progress.say(
-                f"goal: {pursued.account['statement']} {used['used']} of {used['possible']} matches."
-            )
+            used = pursued.account.matches
+            self.progress.say(f"goal: {pursued.account.statement} {used.used} of {used.possible} matches.")
         return pursued.gathered, chosen
 
     def judging(self) -> Judging:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from frontdesk.export.source import Source
 from frontdesk.runner.runfolder import RunFolder
 from gateway.prompts import load_table
 from runstore.problems import Problem
-from runstore.publish import read_json, write_json
+from runstore.publish import write_json
 from runstore.records import Dialogue, Language
 from simulator.realism import Material, assess
 from simulator.realism.gate import with_changes
+from simulator.realism.result import Quality, read_quality
 from simulator.roles import PACKAGE, Roles
 
 FILE = "quality.json"
@@ -22,9 +22,9 @@ FILE = "quality.json"
 
 @dataclass(frozen=True, slots=True)
 class RunQuality:
-    """``found`` is the content of quality.json; ``name`` and ``language`` are the run's."""
+    """``name`` and ``language`` are the run's."""
 
-    found: dict[str, Any]
+    found: Quality
     name: str
     language: Language
 
@@ -47,8 +47,8 @@ def again(earlier: RunFolder, folder: RunFolder) -> RunQuality | None:
     """The same of another folder, with the limits that ``earlier`` was held to; nothing where it was not."""
     if not earlier.file(FILE).is_file() or not folder.file("dialogues.jsonl").is_file():
         return None
-    checks = read_json(earlier.file(FILE))["gate"]["checks"]
-    return write_quality(folder, {check["name"]: check["limit"] for check in checks})
+    checks = read_quality(earlier.file(FILE)).gate.checks
+    return write_quality(folder, {check.name: check.limit for check in checks})
 
 
 def _material(source: Source) -> Material:

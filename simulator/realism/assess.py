@@ -16,6 +16,7 @@ from simulator.realism.features import FEATURES, REFERENCES
 from simulator.realism.fidelity import fidelity
 from simulator.realism.gate import LIMITS, Limit, gate
 from simulator.realism.profile import as_numbers, counts_of, distinct, length_by_turn, limits, point, resampled
+from simulator.realism.result import Quality
 from simulator.realism.talk import Talk, talks_of
 
 __all__ = ["Material", "assess"]
@@ -28,8 +29,8 @@ def assess(
     *,
     language: Language = "en",
     seed: int = 0,
-) -> dict[str, Any]:
-    """Profile, realism, fidelity, failures, diversity, balance and gate; all JSON values, deterministic.
+) -> Quality:
+    """Profile, realism, fidelity, failures, diversity, balance and gate, deterministic.
 
     Dialogues that broke off take part: leaving them out would hide what went wrong; their order changes nothing.
     ``utterances`` counts the student's after the opener.
@@ -38,7 +39,7 @@ def assess(
     near = realism(talks, language, table["realism_distance"].value, seed)
     faithful = fidelity(talks, seed)
     failed = failures(talks, material)
-    return {
+    quality: dict[str, Any] = {
         "dialogues": len(talks),
         "utterances": sum(len(talk.said) for talk in talks),
         "seed": seed,
@@ -54,6 +55,7 @@ def assess(
         "balance": balance(talks),
         "gate": gate(near, faithful, failed, table),
     }
+    return Quality.model_validate(quality)
 
 
 def _profile(talks: Sequence[Talk], language: Language, seed: int) -> dict[str, Any]:

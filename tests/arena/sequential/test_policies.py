@@ -13,16 +13,18 @@ from arena.sequential.goal import Goal
 from arena.sequential.goals import account, next_matches, play, start
 from arena.sequential.place import Place, placed
 from arena.sequential.ranking import Ranking
-from runstore.problems import Problem
+from arena.sequential.result import Matches, Outcome, WinRate, read_goal
+from runstore.problems import InputProblem, Problem
+from runstore.publish import write_json
 from tests.arena.sequential.tournaments import a_field, scored
 
 GOALS = [Goal("best"), Goal("ranking"), Goal("place", newcomer="m1", width_elo=80), Goal("best", batch=1)]
 
 
-def history(goal, field, ask):
+def history(goal, field, ask, most=1 << 62):
     """(batch, scores) of each step, and the last state."""
     state, steps = start(goal, field), []
-    while batch := next_matches(state):
+    while len(steps) < most and (batch := next_matches(state)):
         scores = ask(batch)
         steps.append((batch, scores))
         state = state.absorb(scores)
@@ -42,7 +44,7 @@ def test_no_match_is_asked_twice_or_without_a_reply_and_a_replay_asks_the_same(g
     assert again == steps
     assert last.found() == state.found()
     whole = account(goal, state, asked, [score for _, scores in steps for score in scores])
-    assert whole["matches"] == {"used": len(asked), "valid": len(asked), "possible": field.possible}
+    assert whole.matches == Matches(used=len(asked), valid=len(asked), possible=field.possible)
 
 
 @pytest.mark.parametrize("goal", GOALS, ids=lambda goal: f"{goal.name}-{goal.batch}")
@@ -82,7 +84,7 @@ def test_a_clear_best_is_found_from_a_fraction_and_weak_ones_leave_first():
     state = play(Best.start(field), scored(field, [-3, 0, 0.2, 0.4, 0.6, 3]))
     decision = state.decide()
     assert decision is not None
-    assert decision.result == {"winner": "m5"}
+    assert decision.result == Outcome(winner="m5")
     assert state.used < field.possible / 10
     assert min(range(6), key=lambda one: (state.out_after[one] < 0, state.out_after[one])) == 0
 
@@ -117,9 +119,9 @@ def test_a_circle_of_winners_is_said_and_not_ranked():
     state = play(Ranking.start(field), circle)
     assert state.is_circular
     told = account(Goal("ranking"), state, [], [])
-    assert not told["decided"]
-    assert told["stopped"] == "reached"
-    assert "circle" in told["statement"]
+    assert not told.decided
+    assert told.stopped == "reached"
+    assert "circle" in told.statement
 
 
 def test_an_order_is_certified_with_what_follows_from_it():
@@ -127,9 +129,9 @@ def test_an_order_is_certified_with_what_follows_from_it():
     state = play(Ranking.start(field), scored(field, [4.0, 3.0, 2.0, 1.0, 0.0]))
     decision = state.decide()
     assert decision is not None
-    assert decision.result == {"order": ["m0", "m1", "m2", "m3", "m4"]}
+    assert decision.result == Outcome(order=("m0", "m1", "m2", "m3", "m4"))
     assert state.used < field.possible / 2
-    assert all(pair["better"] == pair["a"] for pair in state.found()["pairs"])
+    assert all(pair.better == pair.a for pair in state.found().pairs)
 
 
 def test_matches_without_a_verdict_move_nothing():
@@ -139,11 +141,11 @@ def test_matches_without_a_verdict_move_nothing():
     assert nothing.used == 50
     assert nothing.largest.tolist() == [0, 0]
     told = account(Goal("decide"), nothing, [Meeting(0, 0, 1)], [None])
-    assert told["stopped"] == "matches ran out"
-    assert told["win_rate"] == {"of": "m0", "reason": "no match has a verdict"}
+    assert told.stopped == "matches ran out"
+    assert told.win_rate == WinRate(of="m0", reason="no match has a verdict")
     lost = play(Place.start(field, "m1"), lambda batch: [None] * len(batch))
     assert lost.half_width is None
-    assert lost.found()["reason"]
+    assert lost.found().reason
 
 
 def test_a_newcomer_is_placed_among_its_nearest_and_the_interval_is_as_narrow_as_wanted():
@@ -152,13 +154,13 @@ def test_a_newcomer_is_placed_among_its_nearest_and_the_interval_is_as_narrow_as
     ask = scored(field, strengths, ties=0.0)
     state = play(Place.start(field, "m5", board=np.array([*strengths[:5], 0.0]), width_elo=50), ask)
     told = state.found()
-    assert told["half_width"] <= 50
+    assert told.half_width <= 50
     assert abs(state.estimate.theta - 0.9) < 0.6
     met = np.bincount([row[1] for row in state.log], minlength=6)
     assert met[[2, 3, 4]].sum() > 0.9 * len(state.log) - 10
-    assert set(told["certainly_above"]) <= {"m0", "m1", "m2"}
-    assert set(told["certainly_below"]) <= {"m3", "m4"}
-    assert told["rank_range"] == [1 + len(told["certainly_below"]), 6 - len(told["certainly_above"])]
+    assert set(told.certainly_above) <= {"m0", "m1", "m2"}
+    assert set(told.certainly_below) <= {"m3", "m4"}
+    assert told.rank_range == (1 + len(told.certainly_below), 6 - len(told.certainly_above))
     near = play(Place.start(field, "m5"), ask, 3000)
     assert near.used == 500 * 10 + len(near.log)
 
@@ -192,3 +194,22 @@ def test_one_strength_against_known_ones_is_the_rating_engines_own():
 def test_goals_that_do_not_fit_are_refused(goal, names):
     with pytest.raises(Problem):
         start(goal, field_of(names, [("s", "d")], 0))
+
+
+@pytest.mark.parametrize("goal", [*GOALS, Goal("decide")], ids=lambda goal: f"{goal.name}-{goal.batch}")
+@pytest.mark.parametrize("batches", [1, 1 << 62])
+def test_an_account_reads_its_own_file_and_writes_it_again(tmp_path, goal, batches):
+    field = a_field(2 if goal.name == "decide" else 3, 30)
+    steps, state = history(goal, field, scored(field, [0.0, 0.9, 3.0][: len(field.names)]), batches)
+    pairs = [(meeting, score) for batch, scores in steps for meeting, score in zip(batch, scores, strict=True)]
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    write_json(first, account(goal, state, [meeting for meeting, _ in pairs], [score for _, score in pairs]))
+    write_json(second, read_goal(first))
+    assert second.read_bytes() == first.read_bytes()
+
+
+@pytest.mark.parametrize("row", [{"goal": "fame"}, ["best"]])
+def test_a_goal_nobody_knows_is_refused_by_name(tmp_path, row):
+    write_json(tmp_path / "goal.json", row)
+    with pytest.raises(InputProblem, match="best, place, ranking, decide"):
+        read_goal(tmp_path / "goal.json")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from runstore.ids import draw, pick
 from runstore.problems import Problem
-from runstore.publish import to_json
-from runstore.records import Dialogue, Utterance
+from runstore.publish import to_json, write_json
+from runstore.records import Dialogue, Language, Utterance
 from simulator.realism import Material, assess
 from simulator.realism.diversity import balance, diversity
 from simulator.realism.fidelity import fidelity
 from simulator.realism.gate import LIMITS, with_changes
+from simulator.realism.result import read_quality
 from simulator.realism.talk import talks_of
 
 WORDS = [
@@ -155,15 +157,15 @@ def test_balance_counts_every_pair() -> None:
 
 def test_a_gate_names_what_failed_and_limits_can_be_changed() -> None:
     dialogues = run_of(40, marked=True)
-    whole = assess(dialogues, Material(4), seed=5)["gate"]
+    whole = assess(dialogues, Material(4), seed=5).gate
     strict = with_changes({name: 0 for name in LIMITS if name != "factors_recovered"})
     loose = with_changes({name: 1e9 if LIMITS[name].at == "most" else 0 for name in LIMITS})
-    assert assess(dialogues, Material(4), loose, seed=5)["gate"]["failed"] == []
+    assert assess(dialogues, Material(4), loose, seed=5).gate.failed == ()
     broken = [dialogues[0].model_copy(update={"complete": False, "end": "failure"}), *dialogues[1:]]
-    failed = assess(broken, Material(4), strict, seed=5)["gate"]
-    assert failed["passed"] is False
-    assert "premature_end" in failed["failed"]
-    assert [check["name"] for check in whole["checks"]] == list(LIMITS)
+    failed = assess(broken, Material(4), strict, seed=5).gate
+    assert failed.passed is False
+    assert "premature_end" in failed.failed
+    assert [check.name for check in whole.checks] == list(LIMITS)
 
 
 def test_an_unknown_limit_is_refused() -> None:
@@ -175,5 +177,16 @@ def test_an_unknown_limit_is_refused() -> None:
 
 def test_no_dialogues_are_no_numbers() -> None:
     found = assess([], Material(4))
-    assert (found["dialogues"], found["utterances"], found["profile"]["median_words"]) == (0, 0, None)
-    assert found["gate"]["passed"] is None
+    assert (found.dialogues, found.utterances, found.profile.median_words) == (0, 0, None)
+    assert found.gate.passed is None
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("dialogues", [0, 1, 40])
+def test_the_assessment_reads_its_own_file_and_writes_it_again(
+    tmp_path: Path, language: Language, dialogues: int
+) -> None:
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    write_json(first, assess(run_of(dialogues, marked=True), Material(4), language=language, seed=5))
+    write_json(second, read_quality(first))
+    assert second.read_bytes() == first.read_bytes()

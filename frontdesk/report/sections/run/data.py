@@ -9,6 +9,7 @@ from typing import Any
 from arena.judges.result import JudgesResult, read_judges
 from arena.matches import all_pairs, chosen_pairs
 from arena.ratings.result import Leaderboard, read_leaderboard
+from arena.sequential.result import GoalAccount, read_goal
 from frontdesk.report.sections.run.spending import NOTHING, Spending, spending_of
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner.config import Config
@@ -16,6 +17,7 @@ from frontdesk.runner.runfolder import RunFolder
 from runstore.problems import InputProblem
 from runstore.publish import read_json
 from runstore.records import Dialogue, Failure, Judgment, Reply, Subset, Verdict
+from simulator.realism.result import Quality, read_quality
 
 JsonObject = dict[str, Any]
 
@@ -51,8 +53,8 @@ class RunData:
     human: JsonObject | None = None
     refreshed: JsonObject | None = None
     panel: JudgesResult | None = None
-    quality: JsonObject | None = None
-    goal: JsonObject | None = None
+    quality: Quality | None = None
+    goal: GoalAccount | None = None
 
     @cached_property
     def names(self) -> list[str]:
@@ -104,7 +106,7 @@ class RunData:
         rows.append(Coverage("replies", len(self.replies), len(self.subsets) * len(endpoints)))
         matches = len(self.subsets) * len(self._pairs(endpoints)) * max(1, len(self.criteria))
         if self.goal is not None:
-            matches = self.goal["matches"]["used"] * max(1, len(self.criteria))
+            matches = self.goal.matches.used * max(1, len(self.criteria))
         judge = config.judge
         asked = matches * judge.rounds * len(judge.endpoints) if judge is not None else len(self.judgments)
         if judge is not None and judge.rounds_mode == "decisive":
@@ -151,6 +153,6 @@ def load(folder: RunFolder, *, journal: bool = True) -> RunData:
         human=read_json(folder.file("human.json")) if folder.file("human.json").is_file() else None,
         refreshed=next(reversed(history.lines(folder)), None),
         panel=read_judges(folder.file("judges.json")) if folder.file("judges.json").is_file() else None,
-        quality=read_json(folder.file("quality.json")) if folder.file("quality.json").is_file() else None,
-        goal=read_json(folder.file("goal.json")) if folder.file("goal.json").is_file() else None,
+        quality=read_quality(folder.file("quality.json")) if folder.file("quality.json").is_file() else None,
+        goal=read_goal(folder.file("goal.json")) if folder.file("goal.json").is_file() else None,
     )

@@ -4,77 +4,78 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from arena.sequential.result import BestAccount, GoalAccount, PlaceAccount, RankingAccount
 from frontdesk.report.blocks import Block, Section, Table, Text, cells, columns
 from runstore.languages import words
-from runstore.records import JsonObject, Language
+from runstore.records import Language
 
 
-def pursued(goal: JsonObject | None, language: Language) -> Section | None:
-    """The section of a run's report; None where the run had no goal. ``goal`` is the content of goal.json."""
+def pursued(goal: GoalAccount | None, language: Language) -> Section | None:
+    """The section of a run's report; None where the run had no goal."""
     if goal is None:
         return None
-    kind, error = goal["goal"], goal["error"]
-    sure = "sure_place" if kind == "place" else "sure"
+    sure = "sure_place" if goal.goal == "place" else "sure"
     blocks: list[Block] = [
         Text(_outcome(goal, language), "lead"),
         *_details(goal, language),
-        Text(_say("used", language, **goal["matches"])),
-        Text(_say(sure, language, error=error, level=1 - error), "soft"),
+        Text(_say("used", language, **dict(goal.matches))),
+        Text(_say(sure, language, error=goal.error, level=1 - goal.error), "soft"),
         Text(_say("lean", language), "soft"),
     ]
     return Section("goal", _say("goal", language), blocks)
 
 
-def _outcome(goal: JsonObject, language: Language) -> str:
-    result = goal["result"]
-    if result is None:
+def _outcome(goal: GoalAccount, language: Language) -> str:
+    if goal.result is None:
         return _say("undecided", language)
-    if not result:
-        return _say("circle", language)
-    if "winner" in result:
-        return _say("winner", language, winner=result["winner"])
-    if "order" in result:
-        return _say("order", language, order=", ".join(result["order"]))
-    return _say("placed", language, **{key: goal[key] for key in ("newcomer", "rating", "lower", "upper")})
+    if isinstance(goal, PlaceAccount):
+        return _say(
+            "placed", language, newcomer=goal.newcomer, rating=goal.rating, lower=goal.lower, upper=goal.upper
+        )
+    if goal.result.winner is not None:
+        return _say("winner", language, winner=goal.result.winner)
+    if goal.result.order:
+        return _say("order", language, order=", ".join(goal.result.order))
+    return _say("circle", language)
 
 
-def _details(goal: JsonObject, language: Language) -> Iterator[Block]:
-    if goal["result"] is None and len(goal.get("candidates", ())) > 1:
-        yield Text(_say("left", language, names=", ".join(goal["candidates"])))
-    if "value" in goal.get("win_rate", {}):
-        yield Text(_say("win_rate", language, **goal["win_rate"]))
-    if "endpoints" in goal:
+def _details(goal: GoalAccount, language: Language) -> Iterator[Block]:
+    if isinstance(goal, BestAccount):
+        if goal.result is None and len(goal.candidates) > 1:
+            yield Text(_say("left", language, names=", ".join(goal.candidates)))
+        if goal.win_rate is not None and goal.win_rate.value is not None:
+            yield Text(_say("win_rate", language, **dict(goal.win_rate)))
         yield _candidates(goal, language)
-    if "pairs" in goal:
+    elif isinstance(goal, RankingAccount):
         yield _pairs(goal, language)
-    if goal["goal"] == "place":
-        lowest, highest = goal["rank_range"]
-        above, below = (_names(goal[key], language) for key in ("certainly_above", "certainly_below"))
+    else:
+        lowest, highest = goal.rank_range
+        above, below = (_names(names, language) for names in (goal.certainly_above, goal.certainly_below))
         yield Text(_say("neighbours", language, above=above, below=below, lowest=lowest, highest=highest))
 
 
-def _candidates(goal: JsonObject, language: Language) -> Table:
+def _candidates(goal: BestAccount, language: Language) -> Table:
     rows = [
         cells(
-            one["name"],
-            f"{one['evidence_against']:.3g}",
-            "–" if one["ruled_out_after"] is None else f"{one['ruled_out_after']}",
+            one.name,
+            f"{one.evidence_against:.3g}",
+            "–" if one.ruled_out_after is None else f"{one.ruled_out_after}",
         )
-        for one in goal["endpoints"]
+        for one in goal.endpoints
     ]
     head = columns(*(_say(key, language) for key in ("endpoint", "evidence_against", "ruled_out")))
-    return Table(head, rows, _say("needed", language, needed=goal["evidence_needed"]))
+    return Table(head, rows, _say("needed", language, needed=goal.evidence_needed))
 
 
-def _pairs(goal: JsonObject, language: Language) -> Table:
+def _pairs(goal: RankingAccount, language: Language) -> Table:
     rows = [
         cells(
-            f"{one['a']} – {one['b']}",
-            one["better"] or "–",
-            f"{one['matches']}",
-            _say(f"how_{one['how']}", language) if one["how"] else "–",
+            f"{one.a} – {one.b}",
+            one.better or "–",
+            f"{one.matches}",
+            _say(f"how_{one.how}", language) if one.how else "–",
         )
-        for one in goal["pairs"]
+        for one in goal.pairs
     ]
     return Table(columns(*(_say(key, language) for key in ("pair", "better", "matches", "shown_by"))), rows)
 

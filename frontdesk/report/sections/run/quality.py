@@ -3,133 +3,130 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells
 from frontdesk.report.figures import p_text, percent, plain, span
 from runstore.languages import words
-from runstore.records import JsonObject, Language
+from runstore.records import Language
+from simulator.realism.result import FailureRate, Fidelity, Gate, Group, NoRealism, Quality, Realism
 
 
-def quality(found: JsonObject | None, language: Language) -> Section | None:
+def quality(found: Quality | None, language: Language) -> Section | None:
     """The section of a run's report; None where quality has not been assessed."""
     if found is None:
         return None
-    blocks = [_lead(found["gate"], language), _profile(found, language), *_distance(found["realism"], language)]
-    blocks += [_failures(found["failures"], language), *_fidelity(found["fidelity"], language)]
+    blocks = [_lead(found.gate, language), _profile(found, language), *_distance(found.realism, language)]
+    blocks += [_failures(found.failures, language), *_fidelity(found.fidelity, language)]
     return Section("quality", _say("students", language), blocks)
 
 
-def document(found: JsonObject, name: str, language: Language) -> Document:
+def document(found: Quality, name: str, language: Language) -> Document:
     """The whole of ``quality.md``."""
-    near = found["realism"]
+    near = found.realism
     sections = [
-        Section(
-            "gate", _say("gate", language), [_lead(found["gate"], language), _checks(found["gate"], language)]
-        ),
+        Section("gate", _say("gate", language), [_lead(found.gate, language), _checks(found.gate, language)]),
         Section("profile", _say("profile", language), [_profile(found, language), _turns(found, language)]),
         Section(
             "realism",
             _say("realism", language),
-            [*_distance(near, language), *_groups(near["levels"], language), *_groups(near["personas"], language)],
+            [*_distance(near, language), *_groups(near.levels, language), *_groups(near.personas, language)],
         ),
-        Section("fidelity", _say("fidelity", language), _fidelity(found["fidelity"], language)),
-        Section("failures", _say("failures", language), [_failures(found["failures"], language, rules=True)]),
+        Section("fidelity", _say("fidelity", language), _fidelity(found.fidelity, language)),
+        Section("failures", _say("failures", language), [_failures(found.failures, language, rules=True)]),
         Section("diversity", _say("diversity", language), [_diversity(found, language)]),
     ]
     return Document(_say("title", language, name=name), language, None, [], sections, "", "")
 
 
-def console(found: JsonObject, language: Language = "en") -> list[Block]:
+def console(found: Quality, language: Language = "en") -> list[Block]:
     """What a terminal shows: the gate, the profile beside people's, and what went wrong."""
     return [
         _profile(found, language),
-        *_fidelity(found["fidelity"], language),
-        _failures(found["failures"], language),
-        _checks(found["gate"], language, brief=True),
-        _lead(found["gate"], language),
+        *_fidelity(found.fidelity, language),
+        _failures(found.failures, language),
+        _checks(found.gate, language, brief=True),
+        _lead(found.gate, language),
     ]
 
 
-def _lead(gate: Mapping[str, Any], language: Language) -> Text:
-    state = {True: "passed", False: "failed", None: "undecided"}[gate["passed"]]
-    names = ", ".join(gate["failed"] if state == "failed" else gate["undecided"])
+def _lead(gate: Gate, language: Language) -> Text:
+    state = {True: "passed", False: "failed", None: "undecided"}[gate.passed]
+    names = ", ".join(gate.failed if state == "failed" else gate.undecided)
     return Text(_say(state, language, names=names), "lead")
 
 
-def _checks(gate: Mapping[str, Any], language: Language, *, brief: bool = False) -> Table:
+def _checks(gate: Gate, language: Language, *, brief: bool = False) -> Table:
     states = {True: "yes", False: "no", None: "unknown"}
     rows = [
         (
-            check["name"] if brief else f"{check['name']}: {check['what']}",
-            _number(check["value"]) if check["value"] is not None else f"– ({check['reason']})",
-            _say(check["at"], language, value=check["limit"]),
-            _say(states[check["passed"]], language),
+            check.name if brief else f"{check.name}: {check.what}",
+            _number(check.value) if check.value is not None else f"– ({check.reason})",
+            _say(check.at, language, value=check.limit),
+            _say(states[check.passed], language),
         )
-        for check in gate["checks"]
+        for check in gate.checks
     ]
     return _table(("check", "value", "limit", "state"), rows, language, title="gate" if brief else "")
 
 
-def _profile(found: Mapping[str, Any], language: Language) -> Table:
-    profile = found["profile"]
-    references: list[Mapping[str, Any]] = profile["references"]
+def _profile(found: Quality, language: Language) -> Table:
+    profile = found.profile
+    references = profile.references
     known = words("frontdesk.report", "quality", language).texts
-    names = [name for name in references[0] if name in known and name != "utterances"]
+    names = [name for name in type(references[0]).model_fields if name in known and name != "utterances"]
     rows = [
         (
             _say(name, language),
-            _with_interval(name, profile[name], profile["intervals"].get(name)),
-            *(_feature(name, reference[name]) for reference in references),
+            _with_interval(name, getattr(profile, name), profile.intervals.get(name)),
+            *(_feature(name, getattr(reference, name)) for reference in references),
         )
         for name in names
     ]
     heads = (
         Column(_say("feature", language), number=False),
         Column(_say("run", language)),
-        *(Column(f"{reference['source']}, n {reference['utterances']}") for reference in references),
+        *(Column(f"{reference.source}, n {reference.utterances}") for reference in references),
     )
-    caption = _say("profile_caption", language, n=found["utterances"])
+    caption = _say("profile_caption", language, n=found.utterances)
     return Table(heads, [cells(*row) for row in rows], caption, _say("profile", language))
 
 
-def _turns(found: Mapping[str, Any], language: Language) -> Table:
+def _turns(found: Quality, language: Language) -> Table:
     rows = [
-        (str(row["turn"]), str(row["utterances"]), plain(row["median_words"], 1))
-        for row in found["profile"]["length_by_turn"]
+        (str(row.turn), str(row.utterances), plain(row.median_words, 1)) for row in found.profile.length_by_turn
     ]
     return _table(("turn", "utterances", "median_words"), rows, language, title="turns")
 
 
-def _distance(near: Mapping[str, Any], language: Language) -> list[Block]:
-    if near["distance"] is None:
-        return [Text(_say("no_distance", language, reason=near["reason"]), "soft")]
-    interval = _interval(near["lower"], near["upper"])
-    return [Text(_say("distance", language, value=_number(near["distance"]), interval=interval))]
+def _distance(near: Realism | NoRealism, language: Language) -> list[Block]:
+    if near.distance is None:
+        return [Text(_say("no_distance", language, reason=near.reason), "soft")]
+    interval = _interval(near.lower, near.upper)
+    return [Text(_say("distance", language, value=_number(near.distance), interval=interval))]
 
 
-def _groups(groups: Mapping[str, Mapping[str, Any]], language: Language) -> list[Block]:
+def _groups(groups: Mapping[str, Group], language: Language) -> list[Block]:
     states = {True: "yes", False: "no", None: "unknown"}
     rows = [
         (
             name,
-            str(group["dialogues"]),
-            _number(group["distance"]),
-            _interval(group["lower"], group["upper"]).strip() or "–",
-            _say(states[group["passed"]], language) + (f" ({group['reason']})" if group["reason"] else ""),
+            str(group.dialogues),
+            _number(group.distance),
+            _interval(group.lower, group.upper).strip() or "–",
+            _say(states[group.passed], language) + (f" ({group.reason})" if group.reason else ""),
         )
         for name, group in groups.items()
     ]
     return [_table(("group", "dialogues", "distance_head", "interval", "state"), rows, language)] if rows else []
 
 
-def _failures(failures: Mapping[str, Mapping[str, Any]], language: Language, *, rules: bool = False) -> Table:
+def _failures(failures: Mapping[str, FailureRate], language: Language, *, rules: bool = False) -> Table:
     rows = [
         (
             kind,
-            f"{row['count']} / {row['of']}",
-            percent(row["rate"]) + (f" [{span(row['lower'], row['upper'])}]" if row["rate"] is not None else ""),
-            *((row["rule"],) if rules else ()),
+            f"{row.count} / {row.of}",
+            percent(row.rate) + (f" [{span(row.lower, row.upper)}]" if row.rate is not None else ""),
+            *((row.rule,) if rules else ()),
         )
         for kind, row in failures.items()
     ]
@@ -137,28 +134,28 @@ def _failures(failures: Mapping[str, Mapping[str, Any]], language: Language, *, 
     return _table(heads, rows, language, title="" if rules else "failures")
 
 
-def _fidelity(found: Mapping[str, Any], language: Language) -> list[Block]:
+def _fidelity(found: Fidelity, language: Language) -> list[Block]:
     directions = [
         (
-            row["factor"],
-            row["measure"],
-            row["expected"],
-            _number(row["difference"]) + _interval(row["lower"], row["upper"]),
-            row["found"] or f"– ({row['reason']})",
+            row.factor,
+            row.measure,
+            row.expected,
+            _number(row.difference) + _interval(row.lower, row.upper),
+            row.found or f"– ({row.reason})",
         )
-        for row in found["directions"]
+        for row in found.directions
     ]
     recovered = [
         (
             name,
-            str(row["dialogues"]),
-            percent(row["recall"]),
-            percent(row["chance"]),
-            p_text(row["p"]) if row["p"] is not None else f"– ({row['reason']})",
+            str(row.dialogues),
+            percent(row.recall),
+            percent(row.chance),
+            p_text(row.p) if row.p is not None else f"– ({row.reason})",
         )
         for name, row in [
-            *found["recoverability"]["factors"].items(),
-            ("persona", found["recoverability"]["persona"]),
+            *found.recoverability.factors.items(),
+            ("persona", found.recoverability.persona),
         ]
     ]
     blocks: list[Block] = []
@@ -170,19 +167,19 @@ def _fidelity(found: Mapping[str, Any], language: Language) -> list[Block]:
     return blocks
 
 
-def _diversity(found: Mapping[str, Any], language: Language) -> Table:
-    varied, spread = found["diversity"], found["balance"]["spread"]
+def _diversity(found: Quality, language: Language) -> Table:
+    varied, spread = found.diversity, found.balance.spread
     rows: list[tuple[str, str]] = []
-    for n, row in varied["distinct"].items():
-        rows.append((_say("distinct", language, n=n, grams=row["ngrams"]), _number(row["all"])))
-        shown = _number(row["matched"]) if row["matched"] is not None else f"– ({row['reason']})"
-        rows.append((_say("distinct_matched", language, n=n, at=row["matched_at"]), shown))
-    openers, similar = varied["openers"], varied["self_similarity"]
-    rows.append((_say("openers", language), f"{openers['different']} / {openers['dialogues']}"))
-    rows.append((_say("near_openers", language), str(len(openers["near_duplicates"]))))
-    shown = _number(similar["all"]) if similar["all"] is not None else f"– ({similar['reason']})"
+    for n, row in varied.distinct.items():
+        rows.append((_say("distinct", language, n=n, grams=row.ngrams), _number(row.all)))
+        shown = _number(row.matched) if row.matched is not None else f"– ({row.reason})"
+        rows.append((_say("distinct_matched", language, n=n, at=row.matched_at), shown))
+    openers, similar = varied.openers, varied.self_similarity
+    rows.append((_say("openers", language), f"{openers.different} / {openers.dialogues}"))
+    rows.append((_say("near_openers", language), str(len(openers.near_duplicates))))
+    shown = _number(similar.all) if similar.all is not None else f"– ({similar.reason})"
     rows.append((_say("similar", language), shown))
-    rows.append((_say("similar_own", language), _number(similar["same_persona"])))
+    rows.append((_say("similar_own", language), _number(similar.same_persona)))
     rows += [(_say("spread", language, what=name), plain(value)) for name, value in spread.items()]
     return _table(("figure", "value"), rows, language)
 
