@@ -149,17 +149,23 @@ def _options(args: argparse.Namespace) -> Options:
 
 
 def _report(args: argparse.Namespace, analysis: Analysis) -> int:
-    from frontdesk.report.sections.agent_runs.page import page
-    from frontdesk.report.sections.agent_runs.report import check_line, markdown
+    from frontdesk.report.sections.agent_runs.document import document
+    from frontdesk.report.sections.agent_runs.texts import check_line
+    from frontdesk.report.untrusted import one_line
+    from frontdesk.report.writers.html import html
+    from frontdesk.report.writers.markdown import markdown
     from runstore.languages import words
     from runstore.publish import to_json, write_text
 
-    write_text(args.out / "agent_runs.md", markdown(analysis, args.language))
-    write_text(args.out / "agent_runs.html", page(analysis, args.language))
+    report = document(analysis, args.language)
+    write_text(args.out / "agent_runs.md", markdown(report))
+    write_text(args.out / "agent_runs.html", html(report))
     say = words("frontdesk.report", "agent_runs", args.language)
     for check in analysis.figures["checks"]:
         if check["passed"] is not True:
-            print(f"{'!' if check['passed'] is False else '-'} {check_line(check, say)}", file=sys.stderr)
+            print(
+                f"{'!' if check['passed'] is False else '-'} {one_line(check_line(check, say))}", file=sys.stderr
+            )
     print(
         f"{analysis.figures['counted']} of {analysis.figures['rows']} rows scored -> {args.out}", file=sys.stderr
     )

@@ -132,6 +132,24 @@ def test_what_is_missing_is_told_at_the_top_and_by_the_exit_code(
     assert "– (0 / 4)" in text
 
 
+def test_the_report_names_all_in_its_language_and_shows_the_figures_of_its_pictures(tmp_path: Path) -> None:
+    config = scripted(tmp_path, j=[sheet_text(1)], k=[sheet_text(1, A1={"curriculum_hierarchy": 0})])
+    source, out = dialogues(tmp_path), tmp_path / "out"
+    source.write_text(source.read_text(encoding="utf-8").replace('"freepass"', '"<b>free|\\u202epass"'), "utf-8")
+    assert score(config, source, out, "--compare", "mode", "--match", "question", judges=("j", "k")) == 0
+    text, page = ((out / name).read_text(encoding="utf-8") for name in ("score.md", "score.html"))
+    assert "| j − k | 4 | 1.00 | 1.00 | 1.00 |" in text.splitlines()
+    for written in (text, page):
+        assert "Wilcoxon 부호순위 검정, 양측" in written
+        assert "모든 심판(평균)" in written
+        assert "\u202e" not in written
+        assert "<b>" not in written
+        for english in ("two-sided", "all judges", "Welch p<", "Welch p |", "lower limit", "mean of both"):
+            assert english not in written
+    assert page.count("<svg") == 2
+    assert "편향 +1.00" in page
+
+
 def test_people_score_beside_judges_and_can_be_the_reference(tmp_path: Path) -> None:
     out, people = tmp_path / "out", tmp_path / "teacher.jsonl"
     values = {item.key: dict.fromkeys(item.slots, 0) for item in QAC.items}

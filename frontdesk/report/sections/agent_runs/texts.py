@@ -1,0 +1,63 @@
+"""Agent runs in lines of text: names cut to a readable length, figures, and one check in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from frontdesk.report.figures import plain
+from runstore.languages import Words
+
+_SHOWN = 80
+
+
+def brief(text: object, limit: int = _SHOWN) -> str:
+    """A text of the table, its end left out where it is long."""
+    line = "" if text is None else str(text).strip()
+    return line if len(line) <= limit else f"{line[:limit]}…"
+
+
+def percent(value: float | None) -> str:
+    """A share with two decimals, as the scoring document gives it."""
+    return "–" if value is None else f"{plain(100 * value, 2)}%"
+
+
+def check_line(check: dict[str, Any], say: Words) -> str:
+    """One check in words: what it found, n of m, its limit, and where."""
+    state = {True: "passed", False: "not_passed", None: "noted"}[check["passed"]]
+    line = f"{say('check_' + check['name'])}: {say(state)}"
+    if check["name"] == "items_per_round":
+        line += " — " + ", ".join(f"{brief(name)} = {count}" for name, count in check["rounds"].items())
+    elif check["name"] != "single_round":
+        line += f" — {say('of', n=check['count'], m=check['of'])} ({percent(check['share'])}"
+        line += f", {say('limit')} {percent(check['limit'])})" if "limit" in check else ")"
+    return line + _where(check, say)
+
+
+def _where(check: dict[str, Any], say: Words) -> str:
+    if check.get("queries"):
+        return f" [{', '.join(map(brief, check['queries']))}]"
+    rows: list[Any] = check.get("rows") or []
+    if check["name"] == "duplicates":
+        shown = [
+            f"{brief(row['id'])} @ {brief(row['round'])}: {say('row')} {row['first_row']}, {row['row']}"
+            for row in rows
+        ]
+    elif check["name"] == "rounds_look_like_dates":
+        shown = [brief(row) for row in rows]
+    else:
+        shown = [f"{say('row')} {row}" for row in rows]
+    return f" [{'; '.join(shown)}]" if shown else ""
+
+
+def counts_line(counts: dict[str, int], prefix: str, say: Words) -> str:
+    """How many came of each kind, those of none left out."""
+    return ", ".join(f"{say(prefix + name)} {count}" for name, count in counts.items() if count)
+
+
+def test_line(test: dict[str, Any], say: Words) -> str:
+    """A test's name with p, Holm's p, and how it was found; or the reason why there is none."""
+    name = say(f"test_{test['key']}")
+    if test["p_value"] is None:
+        return f"{name}: {test['reason']}"
+    p = f"p = {test['p_value']:.4g}, Holm {test['p_holm']:.4g}"
+    return f"{name}: {p} ({test['method']}, n = {test['n_used']})"
