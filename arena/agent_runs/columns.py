@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +11,8 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from runstore.problems import InputProblem
+from runstore.tables import clean_header, folded
+from runstore.tables.encodings import read_text
 
 # Field -> names it is known by, the first being the one shown to people. They are compared as ``folded`` has them.
 KNOWN_NAMES: dict[str, tuple[str, ...]] = {
@@ -65,11 +65,6 @@ class Columns:
         return itemgetter(*(self.index.get(field, -1) for field in FIELDS))
 
 
-def folded(name: str) -> str:
-    """A header as it is compared: no mark, case, blanks, underscores or hyphens; full-width letters narrowed."""
-    return re.sub(r"[\s_\-\ufeff\u200b]", "", unicodedata.normalize("NFKC", name)).casefold()
-
-
 _FOLDED = {field: tuple(folded(name) for name in names) for field, names in KNOWN_NAMES.items()}
 _RECOGNISED = {name for names in _FOLDED.values() for name in names}
 
@@ -85,8 +80,8 @@ def read_mapping(path: Path) -> Mapping:
     import yaml
 
     try:
-        content: object = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        content: object = yaml.safe_load(read_text(path))
+    except yaml.YAMLError as error:
         raise InputProblem(path, "a readable YAML file of field: column", found=str(error)) from error
     if not isinstance(content, dict):
         raise InputProblem(path, "field: column pairs", found=type(content).__name__)
@@ -111,7 +106,7 @@ def locate(
     Raises InputProblem where a column is named twice, a mapped column is absent, or a required one is; the
     message lists the columns that were found.
     """
-    names = tuple(name.strip().lstrip("\ufeff").strip() for name in header)
+    names = tuple(clean_header(file, header))
     places: dict[str, list[int]] = {}
     for position, name in enumerate(names):
         places.setdefault(folded(name), []).append(position)
@@ -124,7 +119,9 @@ def locate(
         if present is None:
             continue
         if len(places[present]) > 1:
-            raise InputProblem(file, "each column once", found=f"{names[places[present][0]]!r} twice")
+            first, second = places[present][:2]
+            found = f"{names[first]!r} and {names[second]!r} (columns {first + 1} and {second + 1})"
+            raise InputProblem(file, "each column once", found=found, line=1, field=field)
         if places[present][0] not in index.values():
             index[field] = places[present][0]
     return Columns(names, index, *_form(index, names, file, optional))

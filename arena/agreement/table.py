@@ -140,7 +140,7 @@ def _rating(row: Mapping[str, Any], path: Path, number: int, seen: Mapping[str, 
         value = row[column]
         if not isinstance(value, (str, int)) or isinstance(value, bool) or not str(value).strip():
             raise InputProblem(path, "a name", found=value, line=number, field=column)
-        names.append(seen[column].take(str(value).strip(), line=number, column=column))
+        names.append(seen[column].take(str(value), line=number, column=column))
     rest = {k: "" if v is None else str(v).strip() for k, v in row.items() if k not in COLUMNS}
     return Rating(names[0], names[1], _value(row.get("value"), path, number), number, rest)
 

@@ -12,9 +12,23 @@ from arena.human.forms import NOT_APPLICABLE, Question, read_answer
 from arena.human.plan import conditions_of
 from arena.human.study import Document, Study
 from runstore.problems import InputProblem
-from runstore.publish import read_csv_lines, require_columns
+from runstore.publish import require_columns
+from runstore.tables import Names, Schema, clean_name, read_table, strict_number, text_rows
 
 HEADER = ("rater", "document", "condition", "question", "value", "seconds", "submitted_at")
+ANSWERS = Schema(
+    {
+        "rater": ("평가자", "채점자"),
+        "document": ("문서", "자료"),
+        "item": ("항목",),
+        "question": ("문항", "질문"),
+        "value": ("값", "응답", "답", "점수"),
+        "position": ("순서",),
+        "condition": ("조건",),
+        "seconds": ("초",),
+        "submitted_at": ("제출 시각", "제출시간"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +84,14 @@ def scored(ratings: Sequence[Rating]) -> list[Scored]:
 def read_ratings(
     path: Path, study: Study, documents: Mapping[str, Document], plan: Sequence[Assignment] = ()
 ) -> list[Rating]:
-    """A ``ratings.csv`` from anywhere. A rater's group is that of the question's form.
+    """A table of ratings from anywhere, of any form that :func:`read_table` knows.
 
-    Raises InputProblem with the line: a blank rater, an unknown question, document or condition, an answer that
-    the question does not have, a duration that is none, the same answer twice.
+    A rater's group is that of the question's form. Raises InputProblem with the line: a blank rater, an unknown
+    question, document or condition, an answer that the question does not have, a duration that is none, the same
+    answer twice.
     """
-    header, rows = read_csv_lines(path)
-    require_columns(path, header, HEADER[:5])
+    table = read_table(path, ANSWERS)
+    require_columns(path, table.header, HEADER[:5])
     owners = {form: name for name, group in study.groups.items() for form in [group.form]}
     form_of = {question.id: name for name, form in study.forms.items() for question in form.questions}
     groups = {row.rater: row.group for row in plan}
@@ -84,9 +99,11 @@ def read_ratings(
     conditions = {name for group in study.groups.values() for name in conditions_of(study, group)}
     result: list[Rating] = []
     seen: dict[tuple[str, ...], int] = {}
-    for line, row in rows:
+    names = {column: Names(path) for column in ("rater", "document", "condition")}
+    for line, row in text_rows(table):
         if not row["rater"].strip():
             raise InputProblem(path, "a name", found="a blank cell", line=line, field="rater")
+        row |= {column: seen.take(row[column], line=line, column=column) for column, seen in names.items()}
         question = _question(path, line, row, study)
         value, complaint = read_answer(question, row["value"])
         if complaint:
@@ -124,17 +141,14 @@ def read_seconds(path: Path, line: int, row: Mapping[str, str]) -> float | None:
     text = row.get("seconds", "").strip()
     if not text:
         return None
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 <= seconds < math.inf:
+    seconds = strict_number(text)
+    if seconds is None or not 0 <= seconds < math.inf:
         raise InputProblem(path, "seconds, 0 or more", found=text, line=line, field="seconds")
     return seconds
 
 
 def _question(path: Path, line: int, row: Mapping[str, str], study: Study) -> Question:
-    question = study.question(row["question"])
+    question = study.question(clean_name(row["question"]))
     if question is None:
         raise InputProblem(path, "a question of the study", found=row["question"], line=line, field="question")
     return question

@@ -14,24 +14,11 @@ from typing import Any
 
 from arena.human.certificate import Assignment
 from arena.human.forms import Question, read_answer
-from arena.human.ratings import read_seconds
+from arena.human.ratings import ANSWERS, read_seconds
 from runstore.problems import InputProblem
 from runstore.publish import require_columns
-from runstore.tables import Names, Schema, read_table
+from runstore.tables import Names, clean_name, read_table, text_rows, whole_number
 
-RETURNED = Schema(
-    {
-        "rater": ("평가자", "채점자"),
-        "document": ("문서", "자료"),
-        "item": ("항목",),
-        "question": ("문항", "질문"),
-        "value": ("값", "응답", "답", "점수"),
-        "position": ("순서",),
-        "condition": ("조건",),
-        "seconds": ("초",),
-        "submitted_at": ("제출 시각", "제출시간"),
-    }
-)
 RULE = "of two different answers the later one (submitted_at) stands; without times neither is taken"
 
 
@@ -79,7 +66,7 @@ def read_returned(
     ``seconds``, ``submitted_at``. Empty values are missing answers. Raises InputProblem with the row for an item
     that is not in the plan, another condition than planned, a question that is not in the form, a bad time.
     """
-    table = read_table(path, RETURNED)
+    table = read_table(path, ANSWERS)
     document = "document" if "document" in table.header else "item"
     require_columns(path, table.header, ("rater", document, "question", "value"))
     items: dict[tuple[str, str], list[Assignment]] = {}
@@ -88,14 +75,14 @@ def read_returned(
     found = Returned()
     conflicting: dict[tuple[tuple[str, int], str], set[str]] = {}
     raters = Names(path)
-    for line, cells in table.rows:
-        row = {name: "" if cell is None else str(cell) for name, cell in cells.items()}
+    for line, row in text_rows(table):
         if not row["value"].strip():
             continue
-        row["rater"] = raters.take(row["rater"].strip(), line=line, column="rater")
+        row["rater"] = raters.take(row["rater"], line=line, column="rater")
+        row[document] = clean_name(row[document])
         found.rows += 1
         item = _planned(path, line, row, document, items)
-        question = questions[item.group].get(row["question"].strip())
+        question = questions[item.group].get(clean_name(row["question"]))
         if question is None:
             known = ", ".join(questions[item.group])
             raise InputProblem(path, f"one of {known}", found=row["question"], line=line, field="question")
@@ -148,7 +135,7 @@ def _planned(
     document: str,
     planned: Mapping[tuple[str, str], Sequence[Assignment]],
 ) -> Assignment:
-    rater, name, position = row["rater"].strip(), row[document].strip(), row.get("position", "").strip()
+    rater, name, position = row["rater"], row[document], _position(row)
     items = [one for one in planned.get((rater, name), ()) if not position or str(one.position) == position]
     condition = row.get("condition", "").strip()
     if len(items) > 1 and condition:
@@ -161,6 +148,11 @@ def _planned(
             path, f"{items[0].condition} (as planned)", found=condition, line=line, field="condition"
         )
     return items[0]
+
+
+def _position(row: Mapping[str, str]) -> str:
+    text = row.get("position", "").strip()
+    return whole_number(text) or text
 
 
 def _time(path: Path, line: int, row: Mapping[str, str]) -> str | None:

@@ -16,8 +16,8 @@ from pydantic import Field, ValidationError, model_validator
 
 from arena.human.forms import Form, Id, Question, Strict, Text
 from runstore.problems import InputProblem
-from runstore.publish import read_rows
 from runstore.records import Language, Role
+from runstore.tables import read_table
 
 Count = Annotated[int, Field(ge=1, le=100_000)]
 Minutes = Annotated[float, Field(ge=0, le=10_000)]
@@ -241,7 +241,7 @@ def _known_keys() -> list[str]:
 
 
 def load_documents(study: Study, folder: Path) -> list[Document]:
-    """The documents file of a study (JSON lines, beside the study file), or numbered documents from its strata.
+    """The documents file of a study, beside the study file, or numbered documents from its strata.
 
     Raises InputProblem: a repeated id, a stratum or condition that the study does not have, or other counts per
     stratum than the study declares.
@@ -252,7 +252,7 @@ def load_documents(study: Study, folder: Path) -> list[Document]:
         return [Document(id=f"d{n:0{width}d}", stratum=stratum) for n, stratum in enumerate(strata, 1)]
     path = folder / study.documents
     documents: dict[str, Document] = {}
-    for line, row in read_rows(path):
+    for line, row in read_table(path).rows:
         document = parse_document(row, path, line)
         if document.id in documents:
             raise InputProblem(path, "each document once", found=document.id, line=line, field="id")

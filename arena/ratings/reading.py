@@ -20,7 +20,17 @@ from arena.ratings.columns import Encoded, arrow, encode
 from arena.ratings.style import FEATURES, features, relative
 from runstore.problems import InputProblem, Problem
 from runstore.publish import unguard_cell
-from runstore.tables import SUFFIXES, Csv, Names, Schema, open_csv, read_table, rename_columns, strict_number
+from runstore.tables import (
+    SUFFIXES,
+    Csv,
+    Names,
+    Schema,
+    assume,
+    open_csv,
+    read_table,
+    rename_columns,
+    strict_number,
+)
 from runstore.tables.encodings import detect_encoding
 from runstore.tables.objects import parse_object
 
@@ -179,14 +189,15 @@ def _check_header(path: Path, header: Sequence[str], columns: Columns) -> list[s
 def _csv_chunks(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
     """By Arrow where it is installed and the file is UTF-8 with its quotes paired, else row by row."""
     head = open_csv(path, BATTLES)
-    head.tell()
+    assume(path, head.assumed())
     wanted = _check_header(path, head.names, columns)
     try:
         pa, csv = arrow(), arrow("csv")
     except ImportError:
         yield from _plain_chunks(head, wanted)
         return
-    if head.skip or not head.encoding.name.startswith("UTF-8") or _odd_quotes(path):
+    file = head.file
+    if file.skip or file.header_line > 1 or not file.encoding.name.startswith("UTF-8") or _odd_quotes(path):
         yield from _plain_chunks(head, wanted)
         return
     convert = csv.ConvertOptions(
@@ -196,7 +207,7 @@ def _csv_chunks(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
     )
     own = [name or f"\0{place}" for place, name in enumerate(head.names)]
     read = csv.ReadOptions(block_size=_CSV_BYTES, column_names=own, skip_rows=1)
-    parse = csv.ParseOptions(newlines_in_values=True, delimiter=head.delimiter)
+    parse = csv.ParseOptions(newlines_in_values=True, delimiter=file.delimiter)
     try:
         with csv.open_csv(path, read_options=read, parse_options=parse, convert_options=convert) as stream:
             for batch in stream:
@@ -258,7 +269,8 @@ def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
             row = parse_object(path, text, number)
             keys = tuple(row)
             if keys not in names:
-                names[keys] = rename_columns(path, keys, BATTLES, number)[0]
+                names[keys], told = rename_columns(path, keys, BATTLES, number)
+                assume(path, told)
             yield dict(zip(names[keys], row.values(), strict=True))
 
 
@@ -279,12 +291,16 @@ def _parquet_chunks(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
         raise Problem(f"{path}: reading Parquet needs pyarrow (install tutor-arena[parquet])") from error
     try:
         file = parquet.ParquetFile(path)
-        rename_columns(path, file.schema_arrow.names, BATTLES, None)
-        wanted = _check_header(path, list(file.schema_arrow.names), columns)
+        own = list(file.schema_arrow.names)
+        names, told = rename_columns(path, own, BATTLES, None)
+        assume(path, told)
+        own_of = dict(zip(names, own, strict=True))
+        wanted = _check_header(path, names, columns)
         texts = [name for name in columns.texts() if name in wanted]
-        strings = [name for name in texts if pa.types.is_string(file.schema_arrow.field(name).type)]
+        fields = file.schema_arrow
+        strings = [own_of[name] for name in texts if pa.types.is_string(fields.field(own_of[name]).type)]
         file = parquet.ParquetFile(path, read_dictionary=strings)
-        for batch in file.iter_batches(batch_size=_PARQUET_ROWS, columns=wanted):
-            yield {name: batch.column(name) for name in wanted}
+        for batch in file.iter_batches(batch_size=_PARQUET_ROWS, columns=[own_of[name] for name in wanted]):
+            yield {name: batch.column(own_of[name]) for name in wanted}
     except pa.ArrowInvalid as error:
         raise InputProblem(path, "a Parquet file", found=str(error)) from error

@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from runstore.problems import InputProblem, Problem
-from runstore.publish import read_csv_lines, require_columns
+from runstore.publish import require_columns
+from runstore.tables import Names, Schema, read_table, strict_number, text_rows
+
+SCORES = Schema({"judge": ("심사자", "채점자"), "total": ("총점", "합계")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,32 +70,25 @@ def _battle(a: str, b: str, difference: float, margin: float) -> dict[str, Any]:
 
 
 def read_scores(path: Path, *, model: str, item: str, measure: str = "total") -> list[Score]:
-    """A ``scores.csv`` with columns that say which model each row scores and on what item.
+    """A table of scores with columns that say which model each row scores and on what item.
 
+    Any form that :func:`read_table` knows; None where a score is blank.
     Raises InputProblem naming file, row and column.
     """
-    header, rows = read_csv_lines(path)
-    require_columns(path, header, (model, item, measure))
-    return list(_scores(path, rows, model, item, measure))
+    table = read_table(path, SCORES)
+    require_columns(path, table.header, (model, item, measure))
+    return list(_scores(path, text_rows(table), model, item, measure))
 
 
 def _scores(
     path: Path, rows: list[tuple[int, dict[str, str]]], model: str, item: str, measure: str
 ) -> Iterable[Score]:
+    names = {column: Names(path) for column in dict.fromkeys((model, item, "judge"))}
     for number, row in rows:
         if blank := [column for column in (model, item) if not row[column].strip()]:
             raise InputProblem(path, "a name", line=number, field=blank[0])
-        value = _number(row[measure])
-        if value is not None and not math.isfinite(value):
+        value = strict_number(row[measure])
+        if row[measure].strip() and (value is None or not math.isfinite(value)):
             raise InputProblem(path, "a number or nothing", found=row[measure], line=number, field=measure)
-        yield Score(row[model].strip(), row[item].strip(), row.get("judge", ""), value)
-
-
-def _number(cell: str) -> float | None:
-    """The number in a cell, None for a blank one, NaN for what is no number."""
-    if not cell.strip():
-        return None
-    try:
-        return float(cell)
-    except ValueError:
-        return math.nan
+        taken = {name: seen.take(row.get(name, ""), line=number, column=name) for name, seen in names.items()}
+        yield Score(taken[model], taken[item], taken["judge"], value)

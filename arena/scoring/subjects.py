@@ -67,7 +67,7 @@ def load_subjects(path: Path, rubric: Rubric) -> list[Subject]:
     for number, row in read_table(path, SESSIONS).rows:
         name = _id_column(path, number, row)
         subject = Subject(
-            id=clean_unicode(names.take(str(row[name]).strip(), line=number, column=name)),
+            id=clean_unicode(names.take(str(row[name]), line=number, column=name)),
             messages=_messages(path, number, row),
             columns=_columns({key: value for key, value in row.items() if key != name}),
         )

@@ -28,7 +28,7 @@ COMMANDS: dict[str, str] = {
     "power": "how many matches tell two endpoints apart",
     "score": "fill in a rubric for dialogues with one or several judges",
     "agree": "agreement statistics for any table of ratings",
-    "agent-runs": "score raw CSVs of agent runs",
+    "agent-runs": "score raw tables of agent runs",
     "human": "plan, serve, import and analyse a human study",
     "report": "Markdown and HTML report, or a site to publish",
     "export": "data sets for other tools, with a data card",
@@ -89,9 +89,11 @@ def _guarded(args: argparse.Namespace) -> int:
         print(f"usage: {PROGRAM} COMMAND … (see {PROGRAM} --help)", file=sys.stderr)
         return 2
     from runstore.problems import Problem
+    from runstore.tables.assumptions import told_on_stderr
 
     try:
-        return args.run(args)
+        with told_on_stderr():
+            return args.run(args)
     except Problem as problem:
         if args.debug:
             raise

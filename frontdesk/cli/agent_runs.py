@@ -28,7 +28,11 @@ _LIMITS = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="CSV, XLSX or JSONL; several are read as one"
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="CSV, TSV, XLSX, JSON lines, a JSON array or Parquet; several are read as one",
     )
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="folder for agent_runs.json, .md, .html and items.csv"

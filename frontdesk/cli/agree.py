@@ -13,7 +13,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="FILE",
-        help="CSV or JSONL with the columns item, rater, value",
+        help="CSV, TSV, XLSX, JSON lines, a JSON array or Parquet, with the columns item, rater, value",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the reports go")
     parser.add_argument(

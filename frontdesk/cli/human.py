@@ -37,8 +37,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     forms = _on_folder(steps, "forms", "printable forms and CSV files to type answers into", _forms)
     forms.add_argument("--language", choices=languages(), help="default: the study's first")
     forms.add_argument("--pdf", action="store_true", help="also print to PDF with the Chromium on this machine")
-    take = _on_folder(steps, "import", "take in forms that came back as CSV", _import)
-    take.add_argument("file", type=Path, help="rater,document,question,value[,position,seconds,submitted_at]")
+    take = _on_folder(steps, "import", "take in forms that came back as a table", _import)
+    take.add_argument(
+        "file",
+        type=Path,
+        help="CSV, TSV, XLSX, JSON lines, a JSON array or Parquet: rater,document,question,value[,position,seconds,submitted_at]",
+    )
     swap = _on_folder(steps, "replace", "give the open items of a rater who left to another", _replace)
     swap.add_argument("--rater", required=True, help="who left")
     swap.add_argument("--by", help="who takes over; default: a new rater of the same group")
@@ -52,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     study = steps.add_parser("analyze", help="the results table, agreement, strata, money, votes")
     study.add_argument("folder", type=Path, nargs="?", help="the folder that human plan made")
     study.add_argument("--study", type=Path, help="instead of a folder: a study file, with --ratings and --out")
-    study.add_argument("--ratings", type=Path, help="a ratings.csv from elsewhere")
+    study.add_argument("--ratings", type=Path, help="a ratings.csv, or such a table of any form, from elsewhere")
     study.add_argument("--out", type=Path, help="where to write; default: the folder")
     study.add_argument("--run", dest="run_folder", type=Path, help="the run whose matches people voted on")
     study.add_argument("--language", choices=languages(), default="en", help="of labels and texts")

@@ -28,7 +28,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     before.add_argument("--design-effect", type=float, metavar="X", help="dependent matches that count as one (1)")
     after = parser.add_argument_group("after a run: what you saw")
     after.add_argument("--run", type=Path, dest="run_dir", metavar="DIR", help="a run folder: its verdicts.jsonl")
-    after.add_argument("--battles", type=Path, metavar="FILE", help="battles: CSV, JSONL or Parquet")
+    after.add_argument(
+        "--battles", type=Path, metavar="FILE", help="battles: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet"
+    )
     after.add_argument("--pair", nargs=2, metavar=("A", "B"), help="the two endpoints (default: all pairs)")
     parser.add_argument("--matches", type=int, metavar="N", help="the power that so many matches have")
     parser.add_argument("--calls", type=int, metavar="N", help="how to spend so many judge calls best")

@@ -20,10 +20,17 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     source = parser.add_argument_group("what to rate (one of)")
-    source.add_argument("--battles", type=Path, metavar="FILE", help="battles: CSV, JSONL or Parquet")
+    source.add_argument(
+        "--battles", type=Path, metavar="FILE", help="battles: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet"
+    )
     source.add_argument("--run", type=Path, dest="run_dir", metavar="DIR", help="a run folder: its verdicts.jsonl")
     source.add_argument("--input", type=Path, metavar="FILE", help="a verdicts.jsonl anywhere")
-    source.add_argument("--scores", type=Path, metavar="FILE", help="a scores.csv: the higher score wins")
+    source.add_argument(
+        "--scores",
+        type=Path,
+        metavar="FILE",
+        help="a scores.csv, or such a table of any form: the higher score wins",
+    )
     parser.add_argument(
         "--config", type=Path, metavar="CONFIG", help="take [rate] settings from this configuration"
     )

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--input", type=Path, required=True, metavar="FILE", help="dialogues or question/answer rows: JSONL or CSV"
+        "--input",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="dialogues or question/answer rows: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet",
     )
     parser.add_argument(
         "--rubric", required=True, metavar="NAME_OR_YAML", help="qac, meeting_minutes, socratic, or a YAML file"

@@ -9,8 +9,9 @@ from typing import Any, cast
 
 from runstore.ids import content_id
 from runstore.problems import InputProblem
-from runstore.publish import parse_record, read_rows
+from runstore.publish import parse_record
 from runstore.records import Dialogue, Reply, Subset
+from runstore.tables import read_table
 
 _UNKNOWN = {"persona": "unknown", "question": "unknown", "subject": "unknown"}
 
@@ -22,7 +23,7 @@ def read_dialogues(path: Path) -> list[Dialogue]:
     """
     dialogues: list[Dialogue] = []
     alike: Counter[str] = Counter()
-    for line, row in read_rows(path):
+    for line, row in read_table(path).rows:
         utterances = _utterances(row.get("utterances") or row.get("turns"), path, line, "utterances")
         filled: dict[str, Any] = {
             **_UNKNOWN,
@@ -46,7 +47,7 @@ def read_subsets(path: Path) -> list[Subset]:
     Raises InputProblem for a history that ends otherwise, and for two subsets of one id.
     """
     subsets: dict[str, Subset] = {}
-    for line, row in read_rows(path):
+    for line, row in read_table(path).rows:
         history = _utterances(row.get("history"), path, line, "history")
         if _role(history[-1]) != "student":
             raise InputProblem(path, "a last utterance of the student's", line=line, field="history")
@@ -73,7 +74,7 @@ def read_replies(path: Path, subsets: Sequence[Subset]) -> list[Reply]:
     """
     dialogue_of = {subset.id: subset.dialogue for subset in subsets}
     replies: dict[tuple[str, str], Reply] = {}
-    for line, row in read_rows(path):
+    for line, row in read_table(path).rows:
         dialogue = dialogue_of.get(str(row.get("subset")))
         if dialogue is None:
             found = row.get("subset", "none")

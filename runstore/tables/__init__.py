@@ -1,7 +1,23 @@
 """Tables that people bring, whatever wrote them: the one reader of all commands."""
 
+from runstore.tables.assumptions import assume, told_on_stderr
+from runstore.tables.headers import Schema, clean_header, folded, rename_columns
 from runstore.tables.names import Names, clean_name, strict_number, whole_number
-from runstore.tables.reader import SUFFIXES, Csv, Schema, Table, open_csv, read_table, rename_columns
+from runstore.tables.reader import FORMATS, SUFFIXES, Table, read_table, text_rows
+from runstore.tables.separated import Csv, open_csv
+from runstore.tables.stream import Stream, open_stream
 
-__all__ = ["SUFFIXES", "Csv", "Names", "Schema", "Table", "clean_name", "open_csv", "read_table", "rename_columns"]
-__all__ += ["strict_number", "whole_number"]
+__all__ = [
+    "FORMATS",
+    "SUFFIXES",
+    "Csv",
+    "Names",
+    "Schema",
+    "Stream",
+    "Table",
+    "assume",
+    "clean_header",
+    "clean_name",
+]
+__all__ += ["folded", "open_csv", "open_stream", "read_table", "rename_columns", "strict_number", "text_rows"]
+__all__ += ["told_on_stderr", "whole_number"]

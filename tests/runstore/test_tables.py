@@ -15,6 +15,7 @@ from arena.agreement.table import load as load_ratings
 from arena.ratings.reading import read_battles
 from arena.rubrics.rubric import load_rubric
 from arena.scoring.subjects import load_subjects
+from frontdesk.cli import main
 from runstore.problems import InputProblem
 from runstore.tables import Schema, read_table, whole_number
 from seed_questions import load as load_questions
@@ -101,7 +102,9 @@ def test_what_was_assumed_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[
     path = tmp_path / "t.csv"
     path.write_bytes(_text(RATINGS, ";").encode("cp949"))
     load_ratings(path)
-    assert "CP949, semicolon, 항목 as item" in capsys.readouterr().err
+    assert capsys.readouterr().err == "", "a library says nothing"
+    assert main(["agree", "--ratings", str(path), "--out", str(tmp_path / "out"), "--resamples", "0"]) == 0
+    assert capsys.readouterr().err.count("CP949, semicolon, 항목 as item") == 1
 
 
 @pytest.mark.parametrize(
@@ -180,14 +183,16 @@ def test_whole_numbers(text: str, number: str | None) -> None:
 
 
 def test_only_the_reader_opens_peoples_files() -> None:
-    """The product's own stage files and plans go through runstore.publish; agent runs are streamed row by row."""
-    own = {"runstore/publish.py", "arena/agent_runs/tables.py"}
-    opens = re.compile(r"csv\.reader|DictReader|load_workbook|cp949", re.IGNORECASE)
+    """The product's own stage files, and the plan and answers that a study keeps, go through runstore.publish."""
+    own = {"runstore/publish.py", "arena/human/plan.py", "frontdesk/web/desk.py"}
+    opens = re.compile(
+        r"csv\.reader|DictReader|read_csv\b|read_csv_lines|load_workbook|decode\(.cp949|ParquetFile", re.IGNORECASE
+    )
     packages = ("personas", "seed_questions", "runstore", "gateway", "simulator", "arena", "frontdesk")
     files = (path for package in packages for path in (ROOT / package).rglob("*.py"))
     openers = {
         path.relative_to(ROOT).as_posix() for path in files if opens.search(path.read_text(encoding="utf-8"))
     }
     strangers = {name for name in openers if not name.startswith("runstore/tables/")} - own
-    # A help text may name an encoding.
-    assert strangers <= {"frontdesk/cli/agent_runs.py"}
+    # Battles in Parquet come in Arrow's own chunks: tables of tens of millions of rows.
+    assert strangers <= {"arena/ratings/reading.py"}
