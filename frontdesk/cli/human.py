@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     take.add_argument(
         "file",
         type=Path,
-        help="CSV, TSV, XLSX, JSON lines, a JSON array or Parquet: rater,document,question,value[,position,seconds,submitted_at]",
+        help="a table of any form: rater,document,question,value[,position,seconds,submitted_at]",
     )
     swap = _on_folder(steps, "replace", "give the open items of a rater who left to another", _replace)
     swap.add_argument("--rater", required=True, help="who left")

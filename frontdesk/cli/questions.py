@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--input",
         type=Path,
         metavar="FILE",
-        help="your own questions: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet, YAML or text, or a folder of them",
+        help="your own questions: a table (CSV, TSV, XLSX, JSON, Parquet), YAML or text, or a folder",
     )
     parser.add_argument(
         "--language", choices=languages(), default="en", help="language of the texts (default: en)"
