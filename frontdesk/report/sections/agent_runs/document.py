@@ -271,7 +271,7 @@ def _comparison(analysis: Analysis, say: Words) -> Section | None:
     ]
     head = columns(*(say(key) for key in ("figure", "queries", "before", "after", "difference")))
     tests = Table((*head, Column(say("test"), number=False)), rows)
-    changed = question_tables(analysis, ("lost", "gained"), say)
+    changed = question_tables(analysis, [key for key in ("lost", "gained") if analysis.shown.get(key)], say)
     return Section("comparison", say("comparison"), [points(*lines), tests, Either(page=changed)])
 
 
