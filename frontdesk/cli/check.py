@@ -19,14 +19,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from frontdesk.runner import config as configuration
-    from frontdesk.runner import plan
+    from frontdesk.runner import prepare
     from gateway.adapters.catalog import build
     from gateway.engine import Gateway
 
     config = configuration.load(args.config)
     adapters = {name: build(name, config.endpoints[name]) for name in config.used_endpoints()}
     gateway = Gateway(adapters, offline=args.offline)
-    plan.check(config)
+    prepare.check(config)
     print(f"{args.config}: valid; {len(adapters)} endpoints used")
     return 0 if args.offline else asyncio.run(_ask_each(gateway, config))
 

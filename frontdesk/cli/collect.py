@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.runner.given import read_subsets
 
     config = stages.load_config(args)
-    names = list(config.section("collect").endpoints)
+    names = list(config.require_collect().endpoints)
     given = read_subsets(args.input) if args.input is not None else None
 
     async def work(session: Session) -> int:

@@ -42,7 +42,7 @@ def with_goal(config: Config, goal: Sequence[str] | None, error: float | None) -
     if goal is None and error is None:
         return config
     data = config.model_dump(mode="json", exclude_none=True)
-    judge: dict[str, Any] = config.section("judge").model_dump(mode="json", exclude_none=True)
+    judge: dict[str, Any] = config.require_judge().model_dump(mode="json", exclude_none=True)
     if goal is not None:
         name, *rest = goal
         if name not in (*GOALS, "all") or len(rest) != (name == "place"):
@@ -97,4 +97,4 @@ def run(args: argparse.Namespace) -> int:
         stages.copy_out(args.output, verdicts)
         return stages.exit_code(folder, judgments, verdicts)
 
-    return stages.execute(args, config, list(config.section("judge").endpoints), work)
+    return stages.execute(args, config, list(config.require_judge().endpoints), work)

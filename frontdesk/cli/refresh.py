@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from runstore.problems import Problem
 if TYPE_CHECKING:
     from frontdesk.cli.stages import Session
     from frontdesk.runner.config import Config
-    from frontdesk.runner.refresh import Ask, Change
+    from frontdesk.runner.refresh import Change
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,11 +46,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Refresh the run; the exit codes are those of ``run``."""
-    from frontdesk.cli import stages
+    from frontdesk.cli import estimate, stages
     from frontdesk.runner import leaderboard_history as history
-    from frontdesk.runner import refresh
-    from frontdesk.runner.pipeline import Pipeline
-    from frontdesk.runner.progress import Progress
+    from frontdesk.runner import plan, prepare, refresh
+    from frontdesk.runner.estimate import estimate_calls
     from frontdesk.runner.runfolder import RunFolder
 
     change = _change(args)
@@ -59,10 +58,13 @@ def run(args: argparse.Namespace) -> int:
     refresh.check_finished(folder)
     tables, budget = _given(args, change, before)
     config = refresh.planned(before, change, tables, budget)
-    plan = Pipeline(folder, config, None, Progress())
-    needed = refresh.asks(folder, plan, refresh.kept(folder, plan, change))
+    prepare.check(config)
+    kept = refresh.kept(folder, config, change)
+    needed = plan.remaining(config, [subset.id for subset in folder.subsets()], kept)
     if args.dry_run:
-        return _estimate(config, needed, as_json=args.json)
+        estimated = estimate_calls(config, needed)
+        estimate.print_json(estimated) if args.json else estimate.print_lines(estimated)
+        return 0
 
     async def work(session: Session) -> int:
         began = history.begin(folder, change.to_json())
@@ -139,14 +141,6 @@ def _with_settings(table: dict[str, Any], settings: Iterable[str]) -> dict[str, 
         found = table.get(outer)
         table[outer] = {**(found if isinstance(found, dict) else {}), inner: value} if inner else value
     return table
-
-
-def _estimate(config: Config, needed: Sequence[Ask], *, as_json: bool) -> int:
-    from frontdesk.cli import estimate
-
-    return estimate.show_lines(
-        config, [estimate.line_of(config, ask.stage, ask.endpoint, ask.calls) for ask in needed], as_json=as_json
-    )
 
 
 def _print(line: dict[str, Any], *, is_new: bool, as_json: bool) -> None:

@@ -24,13 +24,14 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.cli.judge import with_goal
 
     config = stages.load_config(args)
-    for section in ("simulate", "collect", "judge"):
-        config.section(section)
+    config.require_simulate()
+    config.require_collect()
+    config.require_judge()
     config = with_goal(config, args.goal, args.error)
     if args.dry_run:
         from frontdesk.cli import estimate
-        from frontdesk.runner import plan
+        from frontdesk.runner import prepare
 
-        plan.check(config)
+        prepare.check(config)
         return estimate.show(config)
     return stages.execute(args, config, config.used_endpoints(), stages.whole_run)

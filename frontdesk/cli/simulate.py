@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.cli import stages
 
     config = stages.load_config(args)
-    how = config.section("simulate")
+    how = config.require_simulate()
     if args.input is not None:
         questions = config.questions.model_copy(update={"file": str(args.input.resolve())})
         config = config.model_copy(update={"questions": questions})

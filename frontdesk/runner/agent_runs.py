@@ -19,7 +19,7 @@ from arena.asking import Asked
 from frontdesk.runner import session
 from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline
-from frontdesk.runner.plan import prompts_of
+from frontdesk.runner.prepare import prompts_of
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
 from gateway.errors import Stopped

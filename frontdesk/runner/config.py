@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, NoReturn, cast
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
@@ -133,16 +133,25 @@ class Config(Section):
     budget: BudgetSection = BudgetSection()
     _source: str = PrivateAttr("the configuration")
 
-    def section(self, name: Literal["simulate", "collect", "judge"]) -> Any:
-        """A section that is needed now. Raises Problem if the file has none."""
-        found = getattr(self, name)
-        if found is None:
-            raise Problem(f"{self._source}: found no [{name}] section, which this command needs")
-        return found
+    def model_post_init(self, context: object, /) -> None:
+        """Messages about this configuration name its source, which is the context of its validation."""
+        if context is not None:
+            self._source = str(context)
 
-    def came_from(self, source: Path | str) -> None:
-        """Messages about this configuration name ``source``."""
-        self._source = str(source)
+    def require_simulate(self) -> SimulateSection:
+        """``[simulate]``, which is needed now. Raises Problem where the file has none."""
+        return self.simulate or self._lacks("simulate")
+
+    def require_collect(self) -> CollectSection:
+        """``[collect]``, which is needed now. Raises Problem where the file has none."""
+        return self.collect or self._lacks("collect")
+
+    def require_judge(self) -> JudgeSection:
+        """``[judge]``, which is needed now. Raises Problem where the file has none."""
+        return self.judge or self._lacks("judge")
+
+    def _lacks(self, name: str) -> NoReturn:
+        raise Problem(f"{self._source}: found no [{name}] section, which this command needs")
 
     def naming(self) -> dict[str, list[str]]:
         """The fields that name endpoints, with the names."""
@@ -206,10 +215,9 @@ def with_whole_paths(data: dict[str, Any], folder: Path) -> dict[str, Any]:
 def parse(data: Mapping[str, Any], source: Path | str = "configuration", text: str = "") -> Config:
     """Check parsed TOML. Raises InputProblem, Problem."""
     try:
-        config = Config.model_validate(data)
+        config = Config.model_validate(data, context=str(source))
     except ValidationError as error:
         raise explained(error, source, text, _known_keys(error.errors()[0]["loc"][:-1])) from error
-    config.came_from(source)
     _check_endpoints(config, source, text)
     _check_goal(config, source, text)
     return config

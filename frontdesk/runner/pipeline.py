@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from arena.earlier import Earlier
 from arena.judge import Judged, Judging, judge_match, judged_earlier
 from arena.matches import Match, matches
 from arena.sequential.goal import Goal
-from frontdesk.runner import plan
-from frontdesk.runner.config import Config, SimulateSection
+from frontdesk.runner import plan, prepare
+from frontdesk.runner.config import Config
+from frontdesk.runner.plan import NOTHING_KEPT, Kept
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.base import Adapter
@@ -55,29 +54,17 @@ class Stopping(Exception):
         self.reason, self.stage, self.done, self.of = reason, stage, done, of
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What a run already has and does not ask again: replies and failures by (subset, endpoint), and rounds."""
-
-    replies: Mapping[tuple[str, str], Reply] = field(default_factory=dict[tuple[str, str], Reply])
-    failures: Mapping[tuple[str, str], Failure] = field(default_factory=dict[tuple[str, str], Failure])
-    rounds: Earlier = field(default_factory=Earlier)
-
-
-NOTHING_KEPT = Kept()
-
-
 class Pipeline:
     """The stages over one run folder and one gateway (None where no stage will call a model)."""
 
     def __init__(self, folder: RunFolder, config: Config, gateway: Gateway | None, progress: Progress) -> None:
         self.folder, self.config, self.gateway, self.progress = folder, config, gateway, progress
-        self.prompts = plan.prompts_of(config)
+        self.prompts = prepare.prompts_of(config)
 
     async def simulate(self) -> list[Dialogue]:
         """Personas and questions -> dialogues.jsonl."""
-        how: SimulateSection = self.config.section("simulate")
-        cast = plan.simulation(self.config)
+        how = self.config.require_simulate()
+        cast = prepare.simulation(self.config)
         self.folder.write_manifest(self.config, cast.roles.hashes, cast.inputs)
         planned = cast.castings(how.dialogues, self.config.run.seed)
         ask = self._gateway().ask
@@ -112,19 +99,19 @@ class Pipeline:
 
     async def collect(self, subsets: Sequence[Subset], kept: Kept = NOTHING_KEPT) -> list[Reply]:
         """Subsets -> replies.jsonl."""
-        names: tuple[str, ...] = self.config.section("collect").endpoints
-        roles, settings = plan.teachers(self.config)
+        names = self.config.require_collect().endpoints
+        roles, settings = prepare.teachers(self.config)
         self.folder.write_manifest(self.config, roles.hashes, {"replies": None})
-        wanted = [(subset, name) for subset in subsets for name in names]
-        known = kept.replies.keys() | kept.failures.keys()
-        work = [(subset, name) for subset, name in wanted if (subset.id, name) not in known]
-        asked = names if not known else tuple(dict.fromkeys(name for _, name in work))
+        by_id = {subset.id: subset for subset in subsets}
+        wanted = plan.replies_asked(list(by_id), names)
+        work = [(by_id[subset], name) for subset, name in plan.replies_asked(list(by_id), names, kept)]
+        asked = names if len(work) == len(wanted) else tuple(dict.fromkeys(name for _, name in work))
         ask = self._gateway().ask
         gathered = await self._each(
-            "collect", work, lambda one: reply_to(ask, one[0], one[1], roles, settings[one[1]]), asked
+            "collect", work, lambda item: reply_to(ask, item[0], item[1], roles, settings[item[1]]), asked
         )
-        found = {**kept.replies, **{(reply.subset, reply.endpoint): reply for reply in gathered.results()}}
-        replies = [found[s.id, name] for s, name in wanted if (s.id, name) in found]
+        known = {**kept.replies, **{(reply.subset, reply.endpoint): reply for reply in gathered.results()}}
+        replies = [known[asking] for asking in wanted if asking in known]
         failures = list(kept.failures.values())
         failures += [
             as_failed(name, error).record("collect", subset.id) for (subset, name), error in gathered.failed
@@ -138,9 +125,10 @@ class Pipeline:
     ) -> tuple[list[Judgment], list[Verdict]]:
         """Replies -> judgments.jsonl and verdicts.jsonl."""
         how, earlier = self.judging(), kept.rounds
-        pairs = self.pairs(replies)
-        bench = plan.bench(self.config)
-        self.folder.write_manifest(self.config, bench.hashes, {})
+        replied = sorted({reply.endpoint for reply in replies})
+        pairs = prepare.pairs(self.config, replied)
+        panel = prepare.panel(self.config)
+        self.folder.write_manifest(self.config, panel.hashes, {})
         played, missing = matches(subsets, replies, pairs)
         wanted = [(match, criterion) for match in played for criterion in how.criterion_ids]
         before = [judged_earlier(how, match, criterion, earlier) for match, criterion in wanted]
@@ -152,10 +140,10 @@ class Pipeline:
         ask = self._gateway().ask
 
         async def one(item: tuple[Match, str]) -> Judged:
-            return await judge_match(ask, bench, item[0], item[1], earlier)
+            return await judge_match(ask, panel, item[0], item[1], earlier)
 
         judges = [name for name in how.judges if name in self._gateway().endpoints]
-        goal: Goal | None = self.config.section("judge").wanted()
+        goal: Goal | None = self.config.require_judge().wanted()
         if goal is None:
             gathered, chosen = await self._each("judge", work, one, judges), None
             self.folder.file("goal.json").unlink(missing_ok=True)
@@ -166,7 +154,8 @@ class Pipeline:
             gathered, chosen = await self._pursue(table, [old for old, _ in before], work, one, judges)
         now = {(each_match.match.id, each_match.criterion): each_match for each_match in gathered.results()}
         keys = [(match.id, criterion) for match, criterion in wanted]
-        asked = len(keys) if chosen is None else len(chosen)
+        load = plan.workload(self.config, subsets=len(subsets), replied=replied)
+        load = load if chosen is None else load.narrowed(len(chosen))
         judged = [
             now.get(key, old)
             for key, (old, _) in zip(keys, before, strict=True)
@@ -182,8 +171,8 @@ class Pipeline:
         self._publish("judge", "verdicts.jsonl", verdicts, failures)
         unreadable = sum(judgment.outcome == "unreadable" for judgment in judgments)
         summary = (
-            f"{len(judgments)} of {asked * how.asked} rounds, {unreadable} unreadable; "
-            f"{len(verdicts)} of {asked} verdicts"
+            f"{len(judgments)} of {load.rounds} rounds, {unreadable} unreadable; "
+            f"{len(verdicts)} of {load.verdicts} verdicts"
         )
         self._end("judge", gathered, len(work), summary)
         return judgments, verdicts
@@ -218,11 +207,7 @@ class Pipeline:
         return pursued.gathered, chosen
 
     def judging(self) -> Judging:
-        return plan.judging(self.config)
-
-    def pairs(self, replies: Sequence[Reply] = ()) -> list[tuple[str, str]]:
-        """The pairs that meet, by the configuration, or of all endpoints found in ``replies``."""
-        return plan.pairs(self.config, sorted({reply.endpoint for reply in replies}))
+        return prepare.judging(self.config)
 
     async def _each(
         self, stage: str, work: Sequence[Item], do: Callable[[Item], Awaitable[Result]], endpoints: Sequence[str]

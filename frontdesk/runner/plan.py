@@ -1,179 +1,220 @@
-"""What each stage of a configuration needs before its first call: files read, names looked up, pairs made.
+"""What a configuration asks for, counted once: whatever says "so many calls" or "n of m" reads it here.
 
-Everything that can be wrong without asking anybody is found here, before a run folder is touched.
+Counts are of calls that succeed at the first attempt: retries, further tries at blank or unreadable replies and
+calls that the journal already answers are apart.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Literal
 
-from arena import criteria
-from arena.judge import JudgePanel, Judging
-from arena.matches import all_pairs, chosen_pairs
-from frontdesk.runner.config import Config, SimulateSection
-from gateway.adapters.base import EndpointSettings
-from gateway.adapters.catalog import settings_of
-from gateway.prompts import check_overrides
-from personas import assign, factors_file, generate
-from personas.factors_file import FactorSet
-from runstore.ids import digest
-from runstore.problems import Problem
-from runstore.records import Persona, SeedQuestion
-from simulator.collect import styles_of
-from simulator.conversation import Conversation, weights_of
-from simulator.roles import Roles
+from arena.earlier import Earlier, round_item
+from arena.judge import is_decided
+from frontdesk.runner import prepare
+from frontdesk.runner.config import Config
+from runstore.records import Failure, Reply
+
+Stage = Literal["simulate", "collect", "judge", "score"]
+Role = Literal["student", "teacher", "judge"]
+Pair = tuple[str, str]
+Assumption = Literal[
+    "fewer subsets", "subsets given", "endpoints unknown", "goal", "decisive", "reask", "blank retries"
+]
+"""Why real calls may differ from the count: fewer can be cut than asked for; subsets are given by the user, as
+many as configured; who replied is known only from replies; a goal or decided verdicts end judging sooner; replies
+that are unreadable or blank are asked for again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Simulation:
-    """Who talks about what, and how."""
+class Kept:
+    """What a run already has and does not ask again: replies and failures by (subset, endpoint), and rounds."""
 
-    people: Sequence[Persona]
-    questions: Sequence[SeedQuestion]
-    conversation: Conversation
-    roles: Roles
+    replies: Mapping[tuple[str, str], Reply] = field(default_factory=dict[tuple[str, str], Reply])
+    failures: Mapping[tuple[str, str], Failure] = field(default_factory=dict[tuple[str, str], Failure])
+    rounds: Earlier = field(default_factory=Earlier)
+
+
+NOTHING_KEPT = Kept()
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """So many calls of one endpoint in one stage, speaking as ``role``."""
+
+    stage: Stage
+    role: Role
+    endpoint: str
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What will be asked. Stages that the configuration lacks count nothing.
+
+    ``subsets`` is what can be cut at most, ``subsets_wanted`` what was asked for; ``endpoints`` reply to each of
+    them (replies that are given are not ``is_collected``). A match is a subset and a pair; a verdict a match and a
+    criterion; a round one question to one judge.
+    """
+
+    dialogues: int = 0
+    turns: int = 0
+    student: str | None = None
+    teacher: str | None = None
+    subsets: int = 0
+    subsets_wanted: int = 0
+    endpoints: tuple[str, ...] = ()
+    is_collected: bool = False
+    pairs: tuple[Pair, ...] = ()
+    criteria: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    rounds_each: int = 0
+    verdicts: int = 0
+    assumed: tuple[Assumption, ...] = ()
 
     @property
-    def inputs(self) -> dict[str, Any]:
-        """What the manifest says about the personas and questions."""
-        return {
-            name: {"count": len(records), "hash": digest([record.model_dump() for record in records])}
-            for name, records in (("personas", self.people), ("questions", self.questions))
-        }
+    def replies(self) -> int:
+        return self.subsets * len(self.endpoints)
 
-    def castings(self, dialogues: int, seed: int) -> list[tuple[Persona, SeedQuestion, int]]:
-        """Persona, question and copy of each dialogue; the copy tells apart those of the same two."""
-        copies: Counter[tuple[str, str]] = Counter()
-        cast: list[tuple[Persona, SeedQuestion, int]] = []
-        for person, question in assign(self.people, self.questions, dialogues, seed):
-            cast.append((person, question, copies[person.id, question.id]))
-            copies[person.id, question.id] += 1
-        return cast
+    @property
+    def matches(self) -> int:
+        return self.verdicts // max(1, len(self.criteria))
 
+    @property
+    def rounds(self) -> int:
+        return self.verdicts * self.rounds_each * len(self.judges)
 
-def check(config: Config) -> None:
-    """Everything about a configuration that can be wrong without asking anybody. Raises Problem, InputProblem."""
-    if config.simulate is not None:
-        simulation(config)
-    if config.collect is not None:
-        teachers(config)
-    if config.judge is not None:
-        bench(config)
-        if config.collect is not None:
-            pairs(config)
-    if config.collect is not None:
-        named = [("rate.anchor", name) for name in config.rate.anchor]
-        named += [("rate.reference", config.rate.reference)] if config.rate.reference is not None else []
-        for field, name in named:
-            if name not in config.collect.endpoints:
-                listed = ", ".join(config.collect.endpoints)
-                raise Problem(f"{field}: found {name!r}, expected one of collect.endpoints ({listed})")
+    @property
+    def rounds_per_pair(self) -> int:
+        return self.rounds // max(1, len(self.pairs))
 
+    @property
+    def rounds_per_criterion(self) -> int:
+        return self.rounds // max(1, len(self.criteria))
 
-def prompts_of(config: Config) -> Path | None:
-    """The user's own prompt folder, looked through. Raises Problem where it holds what replaces nothing."""
-    if config.run.prompts is None:
-        return None
-    folder = Path(config.run.prompts)
-    check_overrides(folder, ("simulator", "arena"))
-    return folder
+    @property
+    def calls(self) -> tuple[Calls, ...]:
+        """Each endpoint's calls, in order of stages; parts without a call are left out."""
+        parts: list[Calls] = []
+        if self.student is not None and self.teacher is not None:
+            # The first utterance is the seed question, the last word is the teacher's.
+            parts.append(Calls("simulate", "student", self.student, self.dialogues * (self.turns - 1)))
+            parts.append(Calls("simulate", "teacher", self.teacher, self.dialogues * self.turns))
+        if self.is_collected:
+            parts += [Calls("collect", "teacher", name, self.subsets) for name in self.endpoints]
+        parts += [Calls("judge", "judge", name, self.verdicts * self.rounds_each) for name in self.judges]
+        return tuple(part for part in parts if part.calls)
+
+    def narrowed(self, verdicts: int) -> Workload:
+        """The same where only so many verdicts are asked for, as by a goal."""
+        return replace(self, verdicts=verdicts)
 
 
-def simulation(config: Config) -> Simulation:
-    """Personas, questions and prompts of ``simulate``. Raises Problem, InputProblem."""
-    run, how = config.run, config.section("simulate")
-    own = config.personas.factors
-    factors = factors_file.load(Path(own) if own else None, run.language)
-    people = generate(
-        factors,
-        language=run.language,
-        design=config.personas.design,
-        size=config.personas.size,
-        seed=run.seed,
-    )
-    conversation = _conversation(how, factors, run.seed)
-    if silent := [person.id for person in people if not any(weights_of(conversation, person).values())]:
-        raise Problem(f"the weights of kinds of utterance leave {silent[0]} none to choose from")
-    roles = Roles.load(run.language, prompts_of(config), [how.style])
-    return Simulation(people, _questions(config), conversation, roles)
+def workload(
+    config: Config,
+    *,
+    subsets: int | None = None,
+    replied: Sequence[str] = (),
+    criteria: Sequence[str] | None = None,
+) -> Workload:
+    """What the stages of a configuration ask for.
 
-
-def _conversation(how: SimulateSection, factors: FactorSet, seed: int) -> Conversation:
-    levels = [f"{factor.id}-{level.id}" for factor in factors.factors for level in factor.levels]
-    for name in how.act_weights or {}:
-        if name not in ("*", *levels):
-            raise Problem(f"simulate.act_weights: found {name!r}, expected one of *, {', '.join(levels)}")
-    weights = how.act_weights or factors.act_weights
-    return Conversation(
-        student=how.student,
-        teacher=how.teacher,
-        turns=how.turns,
-        acts=how.acts,
-        **({"weights": weights} if weights else {}),
-        style=how.style,
-        blank_retries=how.blank_retries,
-        seed=seed,
-    )
-
-
-def _questions(config: Config) -> list[SeedQuestion]:
-    from seed_questions import load
-
-    questions = load(config.questions.file, language=config.run.language)
-    wanted = config.questions.subjects
-    if wanted is None:
-        return questions
-    known = {question.subject for question in questions}
-    if unknown := [name for name in wanted if name not in known]:
-        raise Problem(f"questions.subjects: found {unknown[0]!r}, expected some of {', '.join(sorted(known))}")
-    return [question for question in questions if question.subject in wanted]
-
-
-def teachers(config: Config) -> tuple[Roles, Mapping[str, EndpointSettings]]:
-    """Prompts and settings of the endpoints that answer. Raises Problem, InputProblem."""
-    names: tuple[str, ...] = config.section("collect").endpoints
-    settings = {name: settings_of(name, config.endpoints[name]) for name in names}
-    return Roles.load(config.run.language, prompts_of(config), styles_of(settings)), settings
-
-
-def judging(config: Config) -> Judging:
-    """How matches are judged. Raises Problem, InputProblem."""
-    section = config.section("judge")
-    chosen = criteria.load(section.criteria, config.run.language, prompts_of(config))
-    return Judging(
-        judges=section.endpoints,
-        criteria=tuple(chosen),
-        rounds=section.rounds,
-        order=section.order,
-        answer_format=section.format,
-        one_by_one=section.one_by_one,
-        rounds_mode=section.rounds_mode,
-        reask=section.reask,
-        seed=config.run.seed,
-    )
-
-
-def bench(config: Config) -> JudgePanel:
-    """The judges' prompt and how it is used. Raises Problem, InputProblem."""
-    return JudgePanel.load(judging(config), config.run.language, prompts_of(config))
-
-
-def pairs(config: Config, replied: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """The pairs that meet: those chosen, or all of the endpoints collected (or of those that ``replied``).
-
-    Raises Problem where nobody meets anybody.
+    ``subsets``: how many there are, where they have been made; otherwise as many as the dialogues hold at most.
+    ``replied``: who replied, where replies are given instead of collected. ``criteria``: those judged by, where
+    they are known without the criteria file. Raises Problem, InputProblem for what cannot be judged.
     """
-    collected = config.collect
-    names = list(collected.endpoints) if collected is not None else list(replied)
-    chosen = config.section("judge").pairs
-    made = all_pairs(names) if chosen is None else chosen_pairs(names, chosen)
-    if not made and chosen is None:
-        listed = ", ".join(names) or "none"
-        raise Problem(f"collect.endpoints: found {listed}, expected two at least: judges compare two replies")
-    if not made:
-        raise Problem("judge.pairs: found none, expected one at least (or leave it out: all pairs)")
-    return made
+    how, collect = config.simulate, config.collect
+    possible = config.cut.subsets if how is None else min(config.cut.subsets, how.dialogues * how.turns)
+    assumed: list[Assumption] = []
+    if subsets is None and possible < config.cut.subsets:
+        assumed.append("fewer subsets")
+    if subsets is None and how is None:
+        assumed.append("subsets given")
+    if how is not None and how.blank_retries:
+        assumed.append("blank retries")
+    load = Workload(
+        dialogues=how.dialogues if how is not None else 0,
+        turns=how.turns if how is not None else 0,
+        student=how.student if how is not None else None,
+        teacher=how.teacher if how is not None else None,
+        subsets=possible if subsets is None else subsets,
+        subsets_wanted=config.cut.subsets,
+        endpoints=collect.endpoints if collect is not None else tuple(replied),
+        is_collected=collect is not None,
+        assumed=tuple(assumed),
+    )
+    return _with_judging(config, load, replied, criteria)
+
+
+def _with_judging(
+    config: Config, load: Workload, replied: Sequence[str], criteria: Sequence[str] | None
+) -> Workload:
+    judge = config.judge
+    if judge is None:
+        return load
+    if not load.endpoints:
+        return replace(load, assumed=(*load.assumed, "endpoints unknown"))
+    reasons: dict[Assumption, bool] = {
+        "goal": judge.goal is not None,
+        "decisive": judge.rounds_mode == "decisive",
+        "reask": judge.reask > 0,
+    }
+    assumed = [reason for reason, holds in reasons.items() if holds]
+    pairs = prepare.pairs(config, replied)
+    names = prepare.judging(config).criterion_ids if criteria is None else criteria
+    return replace(
+        load,
+        pairs=tuple(pairs),
+        criteria=tuple(names),
+        judges=judge.endpoints,
+        rounds_each=judge.rounds,
+        verdicts=load.subsets * len(pairs) * len(names),
+        assumed=(*load.assumed, *assumed),
+    )
+
+
+def remaining(config: Config, subsets: Sequence[str], kept: Kept) -> tuple[Calls, ...]:
+    """The calls of ``collect`` and ``judge`` that ``kept`` does not answer, endpoint by endpoint.
+
+    ``subsets`` are ids. In ``decisive`` mode they are the most there can be.
+    """
+    names, judges = config.require_collect().endpoints, config.require_judge().endpoints
+    replies = Counter(name for _, name in replies_asked(subsets, names, kept))
+    rounds = Counter(_rounds_left(config, subsets, kept))
+    parts = [Calls("collect", "teacher", name, replies[name]) for name in names]
+    parts += [Calls("judge", "judge", name, rounds[name]) for name in judges]
+    return tuple(part for part in parts if part.calls)
+
+
+def replies_asked(
+    subsets: Sequence[str], endpoints: Sequence[str], kept: Kept = NOTHING_KEPT
+) -> list[tuple[str, str]]:
+    """(subset id, endpoint) of every reply wanted, but those that are kept or recorded as failed."""
+    known = kept.replies.keys() | kept.failures.keys()
+    return [asked for asked in product(subsets, endpoints) if asked not in known]
+
+
+def _rounds_left(config: Config, subsets: Sequence[str], kept: Kept) -> Iterator[str]:
+    """The judge of each round that is to be asked."""
+    how, earlier = prepare.judging(config), kept.rounds
+    rounds = list(product(how.judges, range(1, how.rounds + 1)))
+    for subset, pair in product(subsets, prepare.pairs(config)):
+        match = "/".join((subset, *pair))
+        if match in earlier.failures or any((subset, name) in kept.failures for name in pair):
+            continue
+        for criterion in how.criterion_ids:
+            known = {asked: earlier.judgments.get((subset, *pair, criterion, *asked)) for asked in rounds}
+            if how.rounds_mode == "decisive" and is_decided([old for old in known.values() if old], how.asked):
+                continue
+            for judge, number in rounds:
+                item = round_item(match, criterion, judge, number)
+                if known[judge, number] is None and item not in earlier.failures:
+                    yield judge
+
+
+def sheets_asked(judges: Sequence[str], subjects: int, repeats: int) -> tuple[Calls, ...]:
+    """The sheets that a scoring run asks of each judge; values that are missing in one are asked for again."""
+    return tuple(Calls("score", "judge", judge, subjects * repeats) for judge in judges)

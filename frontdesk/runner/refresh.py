@@ -6,18 +6,19 @@ their failures (``run`` on the folder's own ``run.toml`` tries those again).
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations, product
 from typing import Any
 
 from arena.earlier import Earlier, round_item, round_key
-from arena.judge import Judging, is_decided
+from arena.judge import Judging
 from frontdesk.runner import config as configuration
 from frontdesk.runner import leaderboard_history as history
+from frontdesk.runner import prepare
 from frontdesk.runner.config import Config
-from frontdesk.runner.pipeline import Kept, Pipeline
+from frontdesk.runner.pipeline import Pipeline
+from frontdesk.runner.plan import Calls, Kept
 from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.catalog import settings_of
 from runstore.ids import digest
@@ -69,7 +70,7 @@ def planned(
     Asking for the same change again gives the same configuration, so that an interrupted refresh can go on.
     Raises Problem for a name that is unknown, has other settings in the run, or can't be changed like this.
     """
-    collected, judges = config.section("collect").endpoints, config.section("judge").endpoints
+    collected, judges = config.require_collect().endpoints, config.require_judge().endpoints
     endpoints = dict(config.endpoints)
     for name in (*change.add, *change.rejudge):
         endpoints[name] = _table(name, endpoints.get(name), tables.get(name))
@@ -125,8 +126,8 @@ def _settled(name: str, table: Mapping[str, Any]) -> dict[str, Any]:
 
 def _pairs(config: Config, change: Change, names: Sequence[str]) -> Pairs | None:
     """Who meets: None for all. Pairs that were chosen stay; an added endpoint meets ``against``, or everybody."""
-    chosen: Pairs | None = config.section("judge").pairs
-    old = [name for name in config.section("collect").endpoints if name in names]
+    chosen = config.require_judge().pairs
+    old = [name for name in config.require_collect().endpoints if name in names]
     unknown = [name for name in change.against if name not in names or name in change.add]
     if unknown:
         raise Problem(f"--against: found {unknown[0]!r}, expected some of {', '.join(map(repr, old))}")
@@ -148,11 +149,11 @@ def _pairs(config: Config, change: Change, names: Sequence[str]) -> Pairs | None
     return tuple(kept)
 
 
-def kept(folder: RunFolder, pipeline: Pipeline, change: Change) -> Kept:
+def kept(folder: RunFolder, config: Config, change: Change) -> Kept:
     """What stays: all that is neither of an added endpoint nor of a new judge, and is still part of the run."""
-    names = set(pipeline.config.section("collect").endpoints) - set(change.add)
-    pairs = {pair for pair in pipeline.pairs() if not set(pair) & set(change.add)}
-    how = pipeline.judging()
+    names = set(config.require_collect().endpoints) - set(change.add)
+    pairs = {pair for pair in prepare.pairs(config) if not set(pair) & set(change.add)}
+    how = prepare.judging(config)
     judges = set(how.judges) - set(change.rejudge)
     replies = {(r.subset, r.endpoint): r for r in folder.replies() if r.endpoint in names}
     judgments = {round_key(judgment): judgment for judgment in folder.judgments()}
@@ -176,48 +177,11 @@ def _items(subsets: Sequence[str], pairs: set[tuple[str, str]], how: Judging, ju
     return {*matches, *(round_item(match, *one) for match in matches for one in rounds)}
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """At most so many calls of one endpoint in one stage; those that the journal has are not made again."""
-
-    stage: str
-    endpoint: str
-    calls: int
-
-
-def asks(folder: RunFolder, pipeline: Pipeline, have: Kept) -> list[Ask]:
-    """The calls of the refreshed run that its files do not answer, in order of stages."""
-    subsets = [subset.id for subset in folder.subsets()]
-    names: tuple[str, ...] = pipeline.config.section("collect").endpoints
-    known = have.replies.keys() | have.failures.keys()
-    replies = Counter(name for name in names for subset in subsets if (subset, name) not in known)
-    rounds = Counter(_rounds(subsets, pipeline, have))
-    found = [Ask("collect", name, replies[name]) for name in names if replies[name]]
-    return found + [Ask("judge", name, rounds[name]) for name in pipeline.judging().judges if rounds[name]]
-
-
-def _rounds(subsets: Sequence[str], pipeline: Pipeline, have: Kept) -> Iterator[str]:
-    how, earlier = pipeline.judging(), have.rounds
-    for subset, pair in product(subsets, pipeline.pairs()):
-        match = "/".join((subset, *pair))
-        if match in earlier.failures or any((subset, name) in have.failures for name in pair):
-            continue
-        for criterion in how.criterion_ids:
-            rounds = list(product(how.judges, range(1, how.rounds + 1)))
-            known = {one: earlier.judgments.get((subset, *pair, criterion, *one)) for one in rounds}
-            if how.rounds_mode == "decisive" and is_decided([one for one in known.values() if one], how.asked):
-                continue
-            for judge, number in rounds:
-                item = round_item(match, criterion, judge, number)
-                if known[judge, number] is None and item not in earlier.failures:
-                    yield judge
-
-
-def callers(config: Config, needed: Sequence[Ask]) -> list[str]:
+def callers(config: Config, needed: Sequence[Calls]) -> list[str]:
     """The endpoints that will be called, which must have their keys; none of the others is opened."""
-    judge = config.section("judge")
-    names = [ask.endpoint for ask in needed]
-    if judge.rounds_mode == "decisive" and any(ask.stage == "judge" for ask in needed):
+    judge = config.require_judge()
+    names = [part.endpoint for part in needed]
+    if judge.rounds_mode == "decisive" and any(part.stage == "judge" for part in needed):
         names += judge.endpoints
     return list(dict.fromkeys(names))
 
@@ -226,7 +190,7 @@ def forget_styles(folder: RunFolder, config: Config) -> None:
     """Take prompts that no endpoint uses any more out of the manifest: recomputing the run would not name them."""
     path = folder.file("manifest.json")
     manifest: dict[str, Any] = read_json(path)
-    names: Sequence[str] = config.section("collect").endpoints
+    names = config.require_collect().endpoints
     used = set(styles_of({name: settings_of(name, config.endpoints[name]) for name in names}))
     used |= {config.simulate.style} if config.simulate is not None else set()
     files = {f"teacher.{style}.{config.run.language}" for style in used}
@@ -243,7 +207,7 @@ async def perform(pipeline: Pipeline, change: Change) -> tuple[list[Judgment], l
     Raises Stopping as the stages do; asking for the same change again goes on.
     """
     folder = pipeline.folder
-    have = kept(folder, pipeline, change)
+    have = kept(folder, pipeline.config, change)
     subsets, were_brought = folder.subsets(), folder.given("replies")
     prompts = read_json(folder.file("manifest.json"))["prompts"]
     try:

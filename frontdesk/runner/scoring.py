@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from arena.scoring.sheets import Form, Sheets, score_all
 from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
+from frontdesk.runner.plan import sheets_asked
 from frontdesk.runner.score_files import Scored, ScoreResults, Teller, publish
 from frontdesk.runner.score_plan import Material, Plan
 from gateway.batches.runner import BatchRunner
@@ -28,7 +29,7 @@ async def perform(
     folder.write_manifest(config, form.hashes, {"score": inputs})
     material.write(folder.path, plan)
     settings = {judge: gateway.endpoints[judge].adapter.settings for judge in plan.judges}
-    asked = len(material.subjects) * len(plan.judges) * plan.repeats
+    asked = sum(part.calls for part in sheets_asked(plan.judges, len(material.subjects), plan.repeats))
     pipeline.progress.start("score", asked)
 
     async def sheets(ask: Ask) -> Sheets:

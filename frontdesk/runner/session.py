@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from frontdesk.runner import plan
+from frontdesk.runner import prepare
 from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline, Stopping
 from frontdesk.runner.progress import Progress
@@ -49,7 +49,7 @@ async def opened(
     """
     adapters = {name: build(name, config.endpoints[name]) for name in endpoints}
     progress = progress or Progress()
-    plan.check(config)
+    prepare.check(config)
     budget = Budget(config.budget.usd, config.budget.calls, config.budget.tokens)
     gateway = Gateway(adapters, budget=budget)
     check_prices(gateway, progress)

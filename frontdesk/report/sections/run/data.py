@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from arena.criteria import OVERALL
 from arena.judges.result import JudgesResult, read_judges
-from arena.matches import all_pairs, chosen_pairs
 from arena.ratings.result import Leaderboard, read_leaderboard
 from arena.sequential.result import GoalAccount, read_goal
 from frontdesk.report.sections.run.spending import NOTHING, Spending, spending_of
 from frontdesk.runner import leaderboard_history as history
+from frontdesk.runner import plan
 from frontdesk.runner.config import Config
 from frontdesk.runner.runfolder import RunFolder
-from runstore.problems import InputProblem
+from runstore.problems import InputProblem, Problem
 from runstore.publish import read_json
 from runstore.records import Dialogue, Failure, Judgment, Reply, Subset, Verdict
 from simulator.realism.result import Quality, read_quality
@@ -93,38 +94,37 @@ class RunData:
         return sum(judgment.outcome == "unreadable" for judgment in self.judgments)
 
     @cached_property
+    def workload(self) -> plan.Workload:
+        """What was asked for: of the criteria that there are verdicts on, where their own file is gone."""
+        replied = sorted({reply.endpoint for reply in self.replies})
+        try:
+            load = plan.workload(self.config, subsets=len(self.subsets), replied=replied)
+        except Problem:
+            load = plan.workload(
+                self.config, subsets=len(self.subsets), replied=replied, criteria=self.criteria or [OVERALL]
+            )
+        return load if self.goal is None else load.narrowed(self.goal.matches.used * len(load.criteria))
+
+    @cached_property
     def coverage(self) -> list[Coverage]:
         """Done and usable, of asked for, stage by stage."""
+        load = self.workload
         rows: list[Coverage] = []
-        config = self.config
         if self.dialogues is not None:
             whole = sum(dialogue.complete for dialogue in self.dialogues)
-            planned = config.simulate.dialogues if config.simulate is not None else len(self.dialogues)
-            rows.append(Coverage("dialogues", whole, planned))
-            rows.append(Coverage("subsets", len(self.subsets), config.cut.subsets))
-        endpoints = config.collect.endpoints if config.collect is not None else self._replying()
-        rows.append(Coverage("replies", len(self.replies), len(self.subsets) * len(endpoints)))
-        matches = len(self.subsets) * len(self._pairs(endpoints)) * max(1, len(self.criteria))
-        if self.goal is not None:
-            matches = self.goal.matches.used * max(1, len(self.criteria))
-        judge = config.judge
-        asked = matches * judge.rounds * len(judge.endpoints) if judge is not None else len(self.judgments)
-        if judge is not None and judge.rounds_mode == "decisive":
-            asked = len(self.judgments) + sum(failure.stage == "judge" for failure in self.failures)
-        rows.append(Coverage("rounds", len(self.judgments) - self.unreadable, asked))
-        rows.append(Coverage("verdicts", len(self.valid), matches))
+            rows.append(Coverage("dialogues", whole, load.dialogues or len(self.dialogues)))
+            rows.append(Coverage("subsets", len(self.subsets), load.subsets_wanted))
+        rows.append(Coverage("replies", len(self.replies), load.replies))
+        rounds = load.rounds
+        if "decisive" in load.assumed:
+            rounds = len(self.judgments) + sum(failure.stage == "judge" for failure in self.failures)
+        rows.append(Coverage("rounds", len(self.judgments) - self.unreadable, rounds))
+        rows.append(Coverage("verdicts", len(self.valid), load.verdicts))
         return rows
 
     @cached_property
     def incomplete(self) -> bool:
         return bool(self.failures) or any(row.done < row.of for row in self.coverage)
-
-    def _replying(self) -> tuple[str, ...]:
-        return tuple(sorted({reply.endpoint for reply in self.replies}))
-
-    def _pairs(self, endpoints: tuple[str, ...]) -> list[tuple[str, str]]:
-        chosen = self.config.judge.pairs if self.config.judge is not None else None
-        return all_pairs(endpoints) if chosen is None else chosen_pairs(endpoints, chosen)
 
 
 def load(folder: RunFolder, *, journal: bool = True) -> RunData:

@@ -1,0 +1,104 @@
+"""Tokens and dollars of planned calls, with assumed lengths, before anything is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from frontdesk.runner.config import Config
+from frontdesk.runner.plan import Assumption, Calls, Workload
+from gateway.adapters.catalog import settings_of
+from gateway.prices import cost, price_of
+from runstore.records import Usage
+
+STUDENT_WORDS, TEACHER_WORDS, JUDGE_WORDS = 20, 90, 300
+TOKENS_PER_WORD = 1.4
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One endpoint's part in one stage, in calls and tokens. ``usd`` is None where the price is unknown."""
+
+    stage: str
+    endpoint: str
+    calls: int
+    input: int
+    output: int
+    usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """A cap of ``[budget]`` that is less than what is planned."""
+
+    name: str
+    cap: float
+    planned: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What planned calls will cost. ``usd_known_part`` adds up the lines whose price is known."""
+
+    lines: tuple[Line, ...]
+    assumed: tuple[Assumption, ...]
+    caps: tuple[Cap, ...]
+
+    @property
+    def calls(self) -> int:
+        return sum(line.calls for line in self.lines)
+
+    @property
+    def input(self) -> int:
+        return sum(line.input for line in self.lines)
+
+    @property
+    def output(self) -> int:
+        return sum(line.output for line in self.lines)
+
+    @property
+    def usd_known_part(self) -> float:
+        return sum(line.usd for line in self.lines if line.usd is not None)
+
+    @property
+    def usd(self) -> float | None:
+        """The whole cost; None where a price is unknown."""
+        return None if any(line.usd is None for line in self.lines) else self.usd_known_part
+
+
+def estimate(config: Config, load: Workload) -> Estimate:
+    """What a workload will cost. Raises Problem where a price table is wrong."""
+    return estimate_calls(config, load.calls, load.assumed)
+
+
+def estimate_calls(config: Config, calls: Sequence[Calls], assumed: Sequence[Assumption] = ()) -> Estimate:
+    """What these calls will cost. Raises Problem where a price table is wrong."""
+    lines = tuple(_line(config, part) for part in calls)
+    planned: list[tuple[str, float | None, float]] = [
+        ("calls", config.budget.calls, sum(line.calls for line in lines)),
+        ("tokens", config.budget.tokens, sum(line.input + line.output for line in lines)),
+        ("usd", config.budget.usd, sum(line.usd or 0.0 for line in lines)),
+    ]
+    caps = tuple(Cap(name, cap, needed) for name, cap, needed in planned if cap is not None and cap < needed)
+    return Estimate(lines, tuple(assumed), caps)
+
+
+def _line(config: Config, part: Calls) -> Line:
+    read_each, words = _lengths(part, config.simulate.turns if config.simulate is not None else 4)
+    read, written = round(part.calls * read_each), round(part.calls * words * TOKENS_PER_WORD)
+    price = price_of(settings_of(part.endpoint, config.endpoints[part.endpoint]))
+    usd = None if price is None else cost(price, Usage(input=read, output=written, thinking=0, cached=0))
+    return Line(part.stage, part.endpoint, part.calls, read, written, usd)
+
+
+def _lengths(part: Calls, turns: int) -> tuple[float, int]:
+    """Input tokens and output words of one call: a prompt, and a history that is half as long as a dialogue."""
+    exchange = (STUDENT_WORDS + TEACHER_WORDS) * TOKENS_PER_WORD
+    spoken = exchange * (turns - 1) / 2
+    if part.role == "student":
+        return 600 + spoken, STUDENT_WORDS
+    if part.stage == "simulate":
+        return 250 + spoken, TEACHER_WORDS
+    if part.stage == "collect":
+        return 250 + exchange * turns / 2, TEACHER_WORDS
+    return 450 + exchange * turns / 2 + 2 * TEACHER_WORDS * TOKENS_PER_WORD, JUDGE_WORDS

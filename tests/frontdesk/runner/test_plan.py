@@ -1,0 +1,119 @@
+"""What is planned is what is asked: the plan's counts against the calls of real runs."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from frontdesk.cli import main
+from frontdesk.report.sections.run.data import load
+from frontdesk.runner import config as configuration
+from frontdesk.runner import plan
+from frontdesk.runner.runfolder import RunFolder
+from runstore.journal import read_rows
+from tests.support.refreshing import given, refresh, three
+from tests.support.small_runs import write_config
+
+SIX = "criteria:\n" + "".join(f"  - {{id: c{at}, name: C{at}, description: Aspect {at}.}}\n" for at in range(6))
+
+
+def asked(run: Path) -> dict[tuple[str, str], int]:
+    """Finished calls by stage and endpoint, from the journal."""
+    return Counter(
+        (row["where"][0], row["endpoint"]) for row in read_rows(run / "journal") if row["state"] == "ok"
+    )
+
+
+def planned(workload: plan.Workload) -> dict[tuple[str, str], int]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for part in workload.calls:
+        counts[part.stage, part.endpoint] += part.calls
+    return counts
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"dialogues": 3, "subsets": 5},
+        {"dialogues": 1, "subsets": 500},
+        {"dialogues": 2, "subsets": 4, "rounds": 1, "one_by_one": True},
+        {"dialogues": 2, "subsets": 3, "one_by_one": True, "criteria": ["understanding", "language"]},
+        {
+            "dialogues": 2,
+            "subsets": 3,
+            "criteria": ["understanding", "language"],
+            "endpoints": ["gemini", "ureka"],
+        },
+        {"dialogues": 2, "subsets": 3, "pairs": [["ureka", "gemini"], ["gemini", "ureka"]], "rounds": 2},
+    ],
+)
+def test_a_run_makes_the_calls_that_were_planned(provider, tmp_path, options):
+    judges = options.pop("endpoints", None)
+    path = write_config(tmp_path / "c.toml", provider, **options)
+    if judges is not None:
+        path.write_text(path.read_text().replace('endpoints = ["gemini"]', f"endpoints = {json.dumps(judges)}"))
+    workload = plan.workload(configuration.load(path))
+    assert main(["run", str(path), "--run", str(tmp_path / "run")]) in (0, 1)
+    assert asked(tmp_path / "run") == planned(workload)
+
+
+def test_a_criteria_file_of_six_judged_one_by_one_counts_six(provider, tmp_path, capsys):
+    (tmp_path / "six.yaml").write_text(SIX)
+    path = write_config(
+        tmp_path / "c.toml", provider, dialogues=10, subsets=20, criteria="six.yaml", one_by_one=True
+    )
+    assert main(["estimate", str(path), "--json"]) == 0
+    estimated = json.loads(capsys.readouterr().out)
+    rounds = sum(row["calls"] for row in estimated["stages"] if row["stage"] == "judge")
+    assert rounds == 20 * 1 * 6 * 3 == estimated["counts"]["rounds"]
+    assert estimated["counts"]["criteria"] == 6
+    assert main(["run", str(path), "--run", str(tmp_path / "run")]) == 0
+    assert asked(tmp_path / "run")["judge", "gemini"] == 360
+    coverage = {row.what: (row.done, row.of) for row in load(RunFolder(tmp_path / "run")).coverage}
+    assert (coverage["rounds"], coverage["verdicts"]) == ((360, 360), (120, 120))
+
+
+def test_subsets_that_cannot_be_cut_are_not_counted_and_the_estimate_says_so(provider, tmp_path, capsys):
+    path = write_config(tmp_path / "c.toml", provider, dialogues=1, subsets=500)
+    path.write_text(path.read_text().replace("turns = 4", "turns = 2"))
+    assert main(["run", str(path), "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert "500 subsets are asked for; 1 dialogues of 2 turns hold 2 at most, so 2 are counted." in out
+    workload = plan.workload(configuration.load(path))
+    assert (workload.subsets, workload.subsets_wanted, workload.replies, workload.rounds) == (2, 500, 4, 6)
+    assert main(["run", str(path), "--run", str(tmp_path / "run")]) == 1
+    assert asked(tmp_path / "run") == planned(workload)
+    err = capsys.readouterr().err
+    assert "collect: 4 of 4 replies" in err and "judge: 6 of 6 rounds" in err
+
+
+def test_a_refresh_makes_the_calls_that_were_planned(provider, tmp_path, capsys):
+    _, run = three(tmp_path, provider, one_by_one=True, criteria=["understanding", "language"])
+    fourth = given(tmp_path, provider, "fourth")
+    capsys.readouterr()
+    assert refresh(run, "--add", "fourth", *fourth, "--dry-run", "--json") == 0
+    estimated = json.loads(capsys.readouterr().out)["stages"]
+    before = Counter(asked(run))
+    assert refresh(run, "--add", "fourth", *fourth) == 0
+    made = Counter(asked(run)) - before
+    assert made == {(row["stage"], row["endpoint"]): row["calls"] for row in estimated}
+    assert made["judge", "gemini"] == 20 * 3 * 2 * 3
+
+
+def test_a_goal_or_given_replies_are_assumptions_that_the_plan_names(provider, tmp_path):
+    config = configuration.load(write_config(tmp_path / "c.toml", provider, goal="best", rounds_mode="decisive"))
+    assert {"goal", "decisive"} <= set(plan.workload(config).assumed)
+    alone = config.model_copy(update={"collect": None, "simulate": None})
+    assert {"endpoints unknown", "subsets given"} <= set(plan.workload(alone).assumed)
+    workload = plan.workload(alone, subsets=7, replied=["a", "b", "c"])
+    assert (workload.replies, workload.matches, workload.rounds) == (21, 21, 63)
+    assert [(part.stage, part.calls) for part in workload.calls] == [("judge", 63)]
+
+
+def test_a_cap_below_the_plan_is_said_before_anything_is_spent(provider, tmp_path, capsys):
+    path = write_config(tmp_path / "c.toml", provider, dialogues=2, subsets=4, budget={"calls": 20})
+    assert main(["estimate", str(path)]) == 0
+    calls = plan.workload(configuration.load(path)).calls
+    said = f"budget.calls = 20 ends this before it is done: {sum(part.calls for part in calls)} are planned."
+    assert said in capsys.readouterr().out
