@@ -23,9 +23,9 @@ async def arun(config: Configured, run_dir: Path | str | None = None, *, change:
     called, and Stopping where a cap or a refusal ended a stage.
     """
     settings = _settings(config)
-    settings.section("simulate")
-    settings.section("collect")
-    settings.section("judge")
+    settings.require_simulate()
+    settings.require_collect()
+    settings.require_judge()
     folder = default_folder(settings, _text(run_dir))
     async with opened(folder, settings, settings.used_endpoints(), change=change) as pipeline:
         subsets = pipeline.cut(await pipeline.simulate())
@@ -39,7 +39,7 @@ async def arun(config: Configured, run_dir: Path | str | None = None, *, change:
 async def asimulate(config: Configured, run_dir: Path | str | None = None, *, change: bool = False) -> Run:
     """Only the dialogues of a run; otherwise as :func:`arun`."""
     settings = _settings(config)
-    how = settings.section("simulate")
+    how = settings.require_simulate()
     folder = default_folder(settings, _text(run_dir))
     endpoints = list(dict.fromkeys([how.student, how.teacher]))
     async with opened(folder, settings, endpoints, change=change) as pipeline:
