@@ -6,17 +6,21 @@ import json
 import os
 import re
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, cast
 
+import aiohttp
 import pytest
 
+from arena.human.studies import FOLDER
 from frontdesk.cli import main
 from runstore.languages import VARIABLE
 from tests.support import pseudo_language
 from tests.support.fake_provider import FakeProvider
+from tests.support.human_site import links, planned, running, walk
 from tests.support.scoring_command import prepared
 from tests.support.small_runs import write_config
 
@@ -124,3 +128,20 @@ def test_a_run_in_a_language_nobody_wrote_is_refused_before_anything_is_asked(
     assert main(["run", str(config), "--run", str(tmp_path / "run")]) == 2
     assert "expected one of en, ko" in capsys.readouterr().err
     assert provider.stats.calls == 0
+
+
+async def test_the_raters_pages_of_a_study_speak_it(tmp_path: Path, language: str) -> None:
+    text = (FOLDER / "document_review.toml").read_text("utf-8").replace('["ko", "en"]', f'["{language}"]')
+    folder = planned(tmp_path, text=text)
+    studied = tomllib.loads(text)
+    shown = "\n".join([*_strings(studied), (tmp_path / "documents.jsonl").read_text("utf-8")])
+    with running(folder) as (root, store):
+        async with aiohttp.ClientSession() as session:
+            served = await walk(session, links(store, root)["lay-01"])
+    pages = [body.decode() for body in served]
+    assert all("⟦" in page for page in pages)
+    parsers = [Visible() for _ in pages]
+    for parser, page in zip(parsers, pages, strict=True):
+        parser.feed(page)
+    spoken = [match[0] for parser in parsers for text in parser.texts for match in _PLAIN.finditer(text)]
+    assert [words for words in spoken if words not in shown] == []
