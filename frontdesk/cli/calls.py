@@ -147,8 +147,9 @@ def _tokens(counts: dict[str, int]) -> str:
 def _show(summary: dict[str, Any]) -> None:
     from rich import box
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
+
+    from frontdesk.report.untrusted import rich_markup
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
     table = Table(box=box.SIMPLE)
@@ -170,16 +171,15 @@ def _show(summary: dict[str, Any]) -> None:
         faults = ", ".join(f"{kind} {count}" for kind, count in row["attempts_failed"].items())
         known = "unknown" if usd["known"] is None else f"{usd['known']:.4f}"
         table.add_row(
-            escape(name),
+            rich_markup(name),
             *(str(calls.get(state, 0)) for state in ("ok", "failed", "truncated")),
             *("-" if value is None else f"{value:.2f}" for value in latency.values()),
             _tokens(tokens),
             known if usd["priced"] in (0, usd["of"]) else f"{known} ({usd['priced']} of {usd['of']} priced)",
-            escape(faults) or "-",
+            rich_markup(faults) if faults else "-",
         )
     console.print(table)
     console.print(f"calls sent whose answers were lost with a process: {summary['lost_in_flight']}")
     for line in summary["slowest"]:
-        console.print(
-            f"slow: {line['latency_s']:.2f} s  {escape(line['endpoint'])}  {line['stage']}  {escape(line['item'])}"
-        )
+        who, what = rich_markup(line["endpoint"]), rich_markup(line["item"])
+        console.print(f"slow: {line['latency_s']:.2f} s  {who}  {line['stage']}  {what}")

@@ -200,11 +200,10 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
         sys.stdout.write(to_json(board.to_json(), indent=True).decode() + "\n")
         return
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
 
     from frontdesk.report.figures import limits, percent
-    from frontdesk.report.untrusted import one_line
+    from frontdesk.report.untrusted import one_line, rich_markup
 
     console = Console(soft_wrap=False)
     for note in board.notes:
@@ -218,8 +217,8 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
             rating = "–" if model.rating is None else f"{model.rating:.0f}"
             results = f"{model.wins:g} / {model.losses:g} / {model.ties:g}"
             rank = "–" if model.rank is None else str(model.rank)
-            interval = escape(limits(model.lower, model.upper))
-            name = escape(one_line(model.name))
+            interval = rich_markup(limits(model.lower, model.upper))
+            name = rich_markup(model.name)
             table.add_row(rank, places, name, rating, interval, results, percent(model.win_rate))
         console.print(table)
     for model in board.models:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import re
 from collections.abc import Callable
+from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from arena.agent_runs.scored import Options
+from arena.agent_runs.scoring import analyse as analyse_runs
+from arena.agent_runs.scoring import score_tables
+from arena.agent_runs.state import Spool
+from arena.agent_runs.tables import Layout, open_table
 from arena.agreement import table as ratings_table
 from arena.agreement.report import report as agreement_report
 from arena.human.analysis import analyse
@@ -19,30 +26,38 @@ from arena.human.ratings import Rating
 from arena.human.study import parse_study
 from arena.ratings.leaderboard import build
 from arena.ratings.settings import Settings
+from arena.rubrics.rubric import load_rubric
+from arena.scoring.subjects import Message, Subject
 from frontdesk.export.card import card
 from frontdesk.export.source import Source
 from frontdesk.report.blocks import Document, Table
+from frontdesk.report.sections.agent_runs.document import document as agent_runs_document
 from frontdesk.report.sections.agreement.document import document as agreement_document
 from frontdesk.report.sections.ratings.document import document as ratings_document
 from frontdesk.report.sections.ratings.write import write_leaderboard
 from frontdesk.report.sections.run.data import load
 from frontdesk.report.sections.run.document import document as run_document
+from frontdesk.report.sections.scores.document import document as scores_document
+from frontdesk.report.sections.scores.outcome import ScoreTeller
 from frontdesk.report.sections.study.document import document as study_document
 from frontdesk.report.untrusted import visible
 from frontdesk.report.writers import console
 from frontdesk.report.writers.html import html
 from frontdesk.report.writers.latex import tabular
 from frontdesk.report.writers.markdown import markdown
+from frontdesk.runner.score_files import Scored, publish
+from frontdesk.runner.score_plan import Material, Plan, Wishes
 from runstore.publish import write_csv
+from runstore.records import Sheet
 from tests.support.battles import battles_of, rows_of
 from tests.support.run_folders import RunBuilder
 
 UNSEEN = "\x1b\x07\u202e\u2066\u200b\u200d\ufeff\u00ad\u3164\u0085"
 HOSTILE = (
-    "=1+1 \x1b[31mred\x07 \u202egnp\u2066 a|b `c` <img src=x onerror=alert(1)> $x$ \\input{y} a\u200bb c\u200dd "
-    "\ufeffe \u00adf [z](javascript:alert(2)) {{ 7*7 }}"
+    "=1+1 {{ 7*7 }} \x1b[31mred\x07 \u202egnp\u2066 a|b `c` <img src=x onerror=alert(1)> $x$ \\input{y} "
+    "a\u200bb c\u200dd \ufeffe \u00adf [z](javascript:alert(2))"
 )
-NAME = "=1+1 gnp a|b `c` <img src=x onerror=alert(1)> $x$ \\input{y} [z](javascript:alert(2)) {{ 7*7 }}"
+NAME = "=1+1 {{ 7*7 }} gnp a|b `c` <img src=x onerror=alert(1)> $x$ \\input{y} [z](javascript:alert(2))"
 """What may be the name of an endpoint: those must be of printable characters."""
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -92,11 +107,57 @@ def _study(folder: Path) -> Document:
     return study_document(HOSTILE, "en", analyse(study, ratings, []), done, [], None)
 
 
+def _scores(folder: Path) -> Document:
+    rubric = load_rubric("qac")
+    sessions = [
+        Subject(id=f"{HOSTILE} {at}", messages=(Message(role="student", text=HOSTILE),), columns={"mode": mode})
+        for at, mode in enumerate((HOSTILE, "plain") * 3)
+    ]
+    sheets = [
+        Sheet(
+            subject=session.id,
+            judge=judge,
+            repeat=1,
+            values={item.key: dict.fromkeys(item.slots, (at + shift) % 2) for item in rubric.items},
+            readable=True,
+            raw=HOSTILE,
+        )
+        for at, session in enumerate(sessions)
+        for shift, judge in enumerate((HOSTILE, "other"))
+    ]
+    plan = Plan(source=HOSTILE, judges=(HOSTILE, "other"), repeats=1, wishes=Wishes(resamples=20))
+    scored = Scored(plan, Material(rubric, sessions), sheets, [], {HOSTILE: "local", "other": "openai"})
+    return scores_document(publish(folder, scored, ScoreTeller("en")), "en")
+
+
+def _agent_runs(folder: Path) -> Document:
+    path = folder / "runs.csv"
+    rows = [
+        {
+            "Query ID": f"{HOSTILE} {at % 3}",
+            "질의": HOSTILE,
+            "기대결과": "/m?dataKey=RIGHT",
+            "카테고리": HOSTILE,
+            "방/반복": f"{HOSTILE} {at // 3}",
+            "오류": HOSTILE if at % 2 else "",
+            "LLM 점수": "5",
+            "Raw JSON": "",
+        }
+        for at in range(6)
+    ]
+    write_csv(path, list(rows[0]), [list(row.values()) for row in rows])
+    with closing(Spool(folder)) as spool:
+        scored = asyncio.run(score_tables([open_table(path, Layout())], Options(), judge=None, spool=spool))
+        return agent_runs_document(analyse_runs(scored), "en")
+
+
 PRODUCTS: dict[str, Callable[[Path], Document]] = {
     "run": _run,
     "ratings": _ratings,
     "agreement": _agreement,
     "study": _study,
+    "scores": _scores,
+    "agent runs": _agent_runs,
 }
 
 
@@ -211,7 +272,8 @@ def test_what_is_made_visible_and_what_a_script_needs(text: str, shown: str) -> 
 
 
 ESCAPERS = re.compile(
-    r"html\.escape|escape_latex\(|markupsafe|textbackslash|def _?(?:escape|escaped|md|markdown_text|latex_text)\b"
+    r"html\.escape|rich\.markup|escape_latex\(|markupsafe|textbackslash"
+    r"|def _?(?:escape|escaped|md|markdown_text|latex_text)\b"
     r"|replace\([\"']<[\"']|replace\([\"']\|[\"']"
 )
 ALLOWED = {
