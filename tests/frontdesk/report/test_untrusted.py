@@ -176,6 +176,9 @@ def _no_unseen(text: str) -> None:
     assert not set(UNSEEN) & set(text)
 
 
+_CODE_SPAN = re.compile(r"(?<![\\`])(`+)(?!`)[^\n]+?(?<!`)\1(?!`)")
+
+
 def _check_markdown(document: Document) -> None:
     text = re.sub(r"^(`{3,})text\n.*?^\1$", "", markdown(document), flags=re.MULTILINE | re.DOTALL)
     assert not re.search(r"<[A-Za-z!/]", text)
