@@ -28,9 +28,7 @@ async def arun(config: Configured, run_dir: Path | str | None = None, *, change:
     settings.require_judge()
     folder = default_folder(settings, _text(run_dir))
     async with opened(folder, settings, settings.used_endpoints(), change=change) as pipeline:
-        subsets = pipeline.cut(await pipeline.simulate())
-        replies = await pipeline.collect(subsets)
-        judgments, verdicts = await pipeline.judge(subsets, replies)
+        judgments, verdicts = await pipeline.whole()
     rate_run(folder, settings, judgments, verdicts)
     write_report(folder)
     return Run(folder.path)

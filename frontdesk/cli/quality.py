@@ -25,23 +25,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write quality.json and quality.md. 0 done; with --gate 1 where a check fails or is undecided."""
-    from frontdesk.cli import stages
     from frontdesk.cli.listing import print_table
     from frontdesk.report.blocks import Table, Text
-    from frontdesk.report.sections.run.quality import console
+    from frontdesk.report.sections.run import quality as section
     from frontdesk.runner.quality import write_quality
     from runstore.publish import to_json
 
     folder = RunFolder(args.folder)
     quality = write_quality(folder, dict(_limit(text) for text in args.limit))
-    stages.report_quality(folder, quality)
+    section.write_quality(folder, quality)
     found = quality.found
     for name in ("quality.json", "quality.md"):
         print(f"wrote {folder.file(name)}", file=sys.stderr)
     if args.json:
         sys.stdout.write(to_json(found, indent=True).decode() + "\n")
     else:
-        for block in console(found):
+        for block in section.console(found):
             if isinstance(block, Text):
                 print(block.text)
             elif isinstance(block, Table):

@@ -6,7 +6,6 @@ import argparse
 import sys
 import tomllib
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Refresh the run; the exit codes are those of ``run``."""
     from frontdesk.cli import estimate, stages
+    from frontdesk.report.run import write_report
     from frontdesk.runner import leaderboard_history as history
     from frontdesk.runner import plan, prepare, refresh
     from frontdesk.runner.estimate import estimate_calls
@@ -69,8 +69,8 @@ def run(args: argparse.Namespace) -> int:
     async def work(session: Session) -> int:
         began = history.begin(folder, change.to_json())
         judged = await refresh.perform(session.pipeline, change)
-        at = datetime.now(UTC).isoformat(timespec="seconds")
-        line, is_new = refresh.conclude(folder, config, began, judged, at)
+        line, is_new = refresh.conclude(folder, config, began, judged)
+        write_report(folder)
         _print(line, is_new=is_new, as_json=args.json)
         return stages.exit_code(folder, *judged)
 

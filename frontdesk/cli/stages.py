@@ -7,7 +7,6 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from frontdesk.runner import config as configuration
 from frontdesk.runner import session as sessions
@@ -15,12 +14,8 @@ from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.runfolder import RunFolder
 from runstore.problems import Problem
-from runstore.publish import write_jsonl, write_text
+from runstore.publish import write_jsonl
 from runstore.records import Judgment, Record, Verdict
-
-if TYPE_CHECKING:
-    from frontdesk.runner.quality import RunQuality
-    from frontdesk.runner.score_files import Teller
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,62 +68,24 @@ def execute(
     return sessions.run_interruptibly(whole, lambda: open_pipeline[0].gateway if open_pipeline else None)
 
 
-async def all_stages(session: Session) -> int:
-    """From personas to the report; returns the exit code."""
-    pipeline = session.pipeline
-    subsets = pipeline.cut(await pipeline.simulate())
-    replies = await pipeline.collect(subsets)
-    judgments, verdicts = await pipeline.judge(subsets, replies)
-    return conclude(session, judgments, verdicts)
-
-
 async def whole_run(session: Session) -> int:
-    """All stages, then the summary on stdout and where the report is on stderr; returns the exit code."""
-    from frontdesk.report.run import console_summary
-
-    code = await all_stages(session)
-    console_summary(session.folder)
-    print(f"report: {session.folder.file('report.html')}", file=sys.stderr)
-    return code
-
-
-def conclude(session: Session, judgments: Sequence[Judgment], verdicts: Sequence[Verdict]) -> int:
-    """Ratings and report of a judged run; exit code 1 where anything failed or could not be read."""
-    rate_and_report(session.folder, session.config, judgments, verdicts)
-    return exit_code(session.folder, judgments, verdicts)
-
-
-def report_quality(folder: RunFolder, quality: RunQuality) -> None:
-    from frontdesk.report.sections.run.quality import document
-    from frontdesk.report.writers.markdown import markdown
-
-    write_text(folder.file("quality.md"), markdown(document(quality.found, quality.name, quality.language)))
-
-
-def score_teller(config: Config) -> Teller:
-    from frontdesk.report.sections.scores.outcome import ScoreTeller
-
-    return ScoreTeller(config.run.language)
-
-
-def rate_and_report(
-    folder: RunFolder, config: Config, judgments: Sequence[Judgment], verdicts: Sequence[Verdict]
-) -> None:
-    from frontdesk.report.run import write_report
+    """All stages, ratings and report, then the summary on stdout; returns the exit code."""
+    from frontdesk.report.run import console_summary, write_report
     from frontdesk.runner.rating import rate_run
 
-    rate_run(folder, config, judgments, verdicts)
-    write_report(folder)
+    judgments, verdicts = await session.pipeline.whole()
+    rate_run(session.folder, session.config, judgments, verdicts)
+    write_report(session.folder)
+    console_summary(session.folder)
+    print(f"report: {session.folder.file('report.html')}", file=sys.stderr)
+    return exit_code(session.folder, judgments, verdicts)
 
 
 def exit_code(folder: RunFolder, judgments: Sequence[Judgment] = (), verdicts: Sequence[Verdict] = ()) -> int:
     """0, or 1 where something failed, was unreadable or invalid."""
-    incomplete = (
-        folder.failures()
-        or any(judgment.outcome == "unreadable" for judgment in judgments)
-        or any(verdict.outcome == "invalid" for verdict in verdicts)
-    )
-    return 1 if incomplete else 0
+    from frontdesk.runner.rating import is_incomplete
+
+    return int(is_incomplete(folder, judgments, verdicts))
 
 
 def copy_out(path: Path | None, records: Sequence[Record]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
+from dataclasses import asdict
 from pathlib import Path
 
 
@@ -13,19 +13,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    """0, or 1 where a file differs."""
+    from frontdesk.report.run import write_report
+    from frontdesk.report.sections.run.quality import write_quality
+    from frontdesk.report.sections.scores.outcome import ScoreTeller
     from frontdesk.runner.runfolder import RunFolder
-    from frontdesk.runner.verify import compare, recompute
+    from frontdesk.runner.verify import Publishing, verify
     from runstore.publish import to_json
 
-    folder = RunFolder(Path(args.folder))
-    config = folder.config()
-    with tempfile.TemporaryDirectory(prefix="tutor-arena-verify-") as scratch:
-        again = RunFolder(Path(scratch), journal=folder.journal)
-        recompute(folder, again, config)
-        rows = compare(folder.path, again.path)
+    rows = verify(RunFolder(Path(args.folder)), Publishing(write_report, write_quality, ScoreTeller))
     if args.json:
-        print(to_json({"files": [{"file": name, "same": same, "why": why} for name, same, why in rows]}).decode())
+        print(to_json({"files": [asdict(row) for row in rows]}).decode())
     else:
-        for name, same, why in rows:
-            print(f"{'same     ' if same else 'DIFFERENT'}  {name}{f'  ({why})' if why else ''}")
-    return 0 if all(same for _, same, _ in rows) else 1
+        for row in rows:
+            print(f"{'same     ' if row.same else 'DIFFERENT'}  {row.file}{f'  ({row.why})' if row.why else ''}")
+    return 0 if all(row.same for row in rows) else 1

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from frontdesk.export.source import Rows, Source
+from frontdesk.export.rows import Rows
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, columns
 from frontdesk.report.figures import percent
 from frontdesk.report.sections.run.made import roles_of
 from frontdesk.report.sections.run.outcomes import natural
 from frontdesk.report.sections.run.spending import spending_of
 from frontdesk.report.writers.markdown import markdown
+from frontdesk.runner.source import Source
 from runstore.languages import name_of
 
 TO_FILL = "(to be filled in by whoever publishes this data set)"

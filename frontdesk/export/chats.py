@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from frontdesk.export.source import Row, Rows, Source
+from frontdesk.export.rows import Row, Rows
+from frontdesk.runner.source import Source
 from runstore.problems import InputProblem
 from runstore.records import Dialogue, Role, Utterance
 

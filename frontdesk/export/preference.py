@@ -6,7 +6,8 @@ from collections import Counter
 from typing import Any
 
 from frontdesk.export.chats import messages_of
-from frontdesk.export.source import Row, Rows, Source
+from frontdesk.export.rows import Row, Rows
+from frontdesk.runner.source import Source
 from runstore.records import Subset, Verdict
 
 

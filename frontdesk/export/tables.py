@@ -10,7 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from frontdesk.export.source import Row, Rows, Source
+from frontdesk.export.rows import Row, Rows
+from frontdesk.runner.source import Source
 from runstore.problems import Problem
 from runstore.publish import clean_unicode, replacing
 

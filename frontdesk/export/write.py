@@ -16,10 +16,11 @@ import yaml
 from frontdesk.export.card import card
 from frontdesk.export.chats import Side, openai, sharegpt
 from frontdesk.export.preference import preference
-from frontdesk.export.source import Row, Rows, Source
+from frontdesk.export.rows import Row, Rows
 from frontdesk.export.split import test_dialogues
 from frontdesk.export.tables import pyarrow, stage_rows, write_parquet
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.source import Source
 from runstore.problems import Problem
 from runstore.publish import clean_unicode, read_json, write_json, write_jsonl, write_text
 

@@ -61,6 +61,11 @@ class Pipeline:
         self.folder, self.config, self.gateway, self.progress = folder, config, gateway, progress
         self.prompts = prepare.prompts_of(config)
 
+    async def whole(self) -> tuple[list[Judgment], list[Verdict]]:
+        """Every stage in order, from personas to verdicts. Raises Stopping as the stages do."""
+        subsets = self.cut(await self.simulate())
+        return await self.judge(subsets, await self.collect(subsets))
+
     async def simulate(self) -> list[Dialogue]:
         """Personas and questions -> dialogues.jsonl."""
         how = self.config.require_simulate()

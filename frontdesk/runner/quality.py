@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from frontdesk.export.source import Source
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.source import Source
 from gateway.prompts import load_table
 from runstore.problems import Problem
 from runstore.publish import write_json

@@ -102,3 +102,12 @@ def write_judges(folder: RunFolder, config: Config, judgments: Sequence[Judgment
         return
     families = {name: family_of(endpoint_settings(name, table)) for name, table in config.endpoints.items()}
     write_json(folder.file("judges.json"), analyse(judgments, folder.replies(), board, families).to_json())
+
+
+def is_incomplete(folder: RunFolder, judgments: Sequence[Judgment] = (), verdicts: Sequence[Verdict] = ()) -> bool:
+    """Whether something of a run failed, was unreadable or invalid."""
+    return (
+        bool(folder.failures())
+        or any(judgment.outcome == "unreadable" for judgment in judgments)
+        or any(verdict.outcome == "invalid" for verdict in verdicts)
+    )

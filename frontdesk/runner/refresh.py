@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from itertools import combinations, product
 from typing import Any
 
@@ -19,6 +20,7 @@ from frontdesk.runner import prepare
 from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.plan import Calls, Kept
+from frontdesk.runner.rating import rate_run
 from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.catalog import settings_of
 from runstore.ids import digest
@@ -222,12 +224,9 @@ async def perform(pipeline: Pipeline, change: Change) -> tuple[list[Judgment], l
 
 
 def conclude(
-    folder: RunFolder, config: Config, began: dict[str, Any], judged: tuple[list[Judgment], list[Verdict]], at: str
+    folder: RunFolder, config: Config, began: dict[str, Any], judged: tuple[list[Judgment], list[Verdict]]
 ) -> tuple[dict[str, Any], bool]:
-    """New ratings, the history's line, and the report; returns the line and whether anything is new in it."""
-    from frontdesk.report.run import write_report
-    from frontdesk.runner.rating import rate_run
-
+    """New ratings, and the history's line; returns the line and whether anything is new in it."""
     judgments, verdicts = judged
     forget_styles(folder, config)
     board = rate_run(folder, config, judgments, verdicts)
@@ -235,7 +234,7 @@ def conclude(
     counts = history.changed_verdicts(began["verdicts"], verdicts)
     moves = history.moves(began["models"], after, counts, anchored=bool(config.rate.anchor))
     line: dict[str, Any] = {
-        "at": at,
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "change": began["change"],
         "config": digest(configuration.settled(config)),
         "verdicts": counts["total"],
@@ -243,6 +242,4 @@ def conclude(
         "after": after,
         "moves": moves,
     }
-    is_new = history.end(folder, line)
-    write_report(folder)
-    return line, is_new
+    return line, history.end(folder, line)

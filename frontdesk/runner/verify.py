@@ -3,26 +3,59 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from frontdesk.cli import stages
 from frontdesk.runner import quality, score_plan
 from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.progress import Progress
+from frontdesk.runner.quality import RunQuality
+from frontdesk.runner.rating import rate_run
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.score_files import Teller
 from frontdesk.runner.scoring import perform
 from gateway.adapters.catalog import build
 from gateway.engine import Gateway
 from runstore.journal import Journal
+from runstore.records import Language
 
 TOLD = ("human.json", "history.jsonl")
 """What people said and what refreshes did is no call, but the report shows it."""
 SKIPPED = frozenset({"run.lock", "log.jsonl", "run.toml", "refresh.json", *TOLD})
 
 
-def recompute(folder: RunFolder, again: RunFolder, config: Config) -> None:
-    """Every stage file that ``folder`` has, made again in ``again`` from the journal alone."""
+@dataclass(frozen=True, slots=True)
+class Publishing:
+    """What is written about records by those who know how: the report of a rated run, of quality, of scores."""
+
+    report: Callable[[RunFolder], object]
+    quality: Callable[[RunFolder, RunQuality], None]
+    teller: Callable[[Language], Teller]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One published file beside the one made again; ``why`` is empty where they are the same."""
+
+    file: str
+    same: bool
+    why: str
+
+
+def verify(folder: RunFolder, publishing: Publishing) -> list[Compared]:
+    """Make a run again in a folder of its own and compare. Raises InputProblem where there is no run."""
+    config = folder.config()
+    with tempfile.TemporaryDirectory(prefix="tutor-arena-verify-") as scratch:
+        again = RunFolder(Path(scratch), journal=folder.journal)
+        recompute(folder, again, config, publishing)
+        return compare(folder.path, again.path)
+
+
+def recompute(folder: RunFolder, again: RunFolder, config: Config, publishing: Publishing) -> None:
+    """Every stage file that ``folder`` has, made again in ``again`` from the journal alone, and published."""
     again.file("run.toml").write_bytes(folder.file("run.toml").read_bytes())
     for name in TOLD:
         if folder.file(name).is_file():
@@ -33,13 +66,13 @@ def recompute(folder: RunFolder, again: RunFolder, config: Config) -> None:
     gateway = Gateway(adapters, journal=journal, offline=True)
     pipeline = Pipeline(again, config, gateway, Progress())
     try:
-        asyncio.run(_stages(pipeline, folder, again))
+        asyncio.run(_stages(pipeline, folder, publishing))
     finally:
         journal.close()
 
 
-async def _stages(pipeline: Pipeline, folder: RunFolder, again: RunFolder) -> None:
-    config = pipeline.config
+async def _stages(pipeline: Pipeline, folder: RunFolder, publishing: Publishing) -> None:
+    config, again = pipeline.config, pipeline.folder
     async with pipeline.gateway or Gateway({}):
         is_simulated = folder.file("dialogues.jsonl").is_file() and config.simulate is not None
         dialogues = await pipeline.simulate() if is_simulated else []
@@ -49,7 +82,7 @@ async def _stages(pipeline: Pipeline, folder: RunFolder, again: RunFolder) -> No
             else:
                 again.take("subsets", folder.subsets(), config)
         if assessed := quality.again(folder, again):
-            stages.report_quality(again, assessed)
+            publishing.quality(again, assessed)
         if folder.file("replies.jsonl").is_file():
             if folder.given("replies"):
                 again.take("replies", folder.replies(), config)
@@ -58,17 +91,18 @@ async def _stages(pipeline: Pipeline, folder: RunFolder, again: RunFolder) -> No
         if folder.file("verdicts.jsonl").is_file():
             judgments, verdicts = await pipeline.judge(again.subsets(), again.replies())
             if folder.file("leaderboard.json").is_file():
-                stages.rate_and_report(again, config, judgments, verdicts)
+                rate_run(again, config, judgments, verdicts)
+                publishing.report(again)
         if folder.file(score_plan.PLAN).is_file():
-            await perform(pipeline, *score_plan.read_plan(folder.path), stages.score_teller(config))
+            await perform(pipeline, *score_plan.read_plan(folder.path), publishing.teller(config.run.language))
 
 
-def compare(one: Path, other: Path) -> list[tuple[str, bool, str]]:
-    """(name, same, why not) of every published file of ``one`` that the recomputation makes.
+def compare(one: Path, other: Path) -> list[Compared]:
+    """Every published file of ``one`` that the recomputation makes, in order of names.
 
     Records that it makes and ``one`` lacks are a difference too.
     """
-    rows: list[tuple[str, bool, str]] = []
+    rows: list[Compared] = []
     for path in sorted(one.iterdir()):
         made = other / path.name
         if not path.is_file() or path.name in SKIPPED or path.name.startswith("."):
@@ -76,9 +110,11 @@ def compare(one: Path, other: Path) -> list[tuple[str, bool, str]]:
         if not made.is_file():
             continue
         before, after = path.read_bytes(), made.read_bytes()
-        rows.append((path.name, before == after, "" if before == after else _first_difference(before, after)))
+        why = "" if before == after else _first_difference(before, after)
+        rows.append(Compared(path.name, before == after, why))
     missing = {path.name for path in other.glob("*.jsonl")} - {path.name for path in one.iterdir()} - SKIPPED
-    return sorted([*rows, *((name, False, "missing") for name in missing)])
+    rows += [Compared(name, False, "missing") for name in missing]
+    return sorted(rows, key=lambda row: row.file)
 
 
 def _first_difference(before: bytes, after: bytes) -> str:

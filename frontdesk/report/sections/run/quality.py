@@ -6,7 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells
 from frontdesk.report.figures import p_text, percent, plain, span
+from frontdesk.report.writers.markdown import markdown
+from frontdesk.runner.quality import RunQuality
+from frontdesk.runner.runfolder import RunFolder
 from runstore.languages import words
+from runstore.publish import write_text
 from runstore.records import Language
 from simulator.realism.result import FailureRate, Fidelity, Gate, Group, NoRealism, Quality, Realism
 
@@ -219,3 +223,8 @@ def _interval(lower: float | None, upper: float | None) -> str:
 
 def _say(key: str, language: Language, **values: object) -> str:
     return words("frontdesk.report", "quality", language)(key, **values)
+
+
+def write_quality(folder: RunFolder, quality: RunQuality) -> None:
+    """``quality.md`` of a run whose students were assessed, in the run's language."""
+    write_text(folder.file("quality.md"), markdown(document(quality.found, quality.name, quality.language)))

@@ -1,9 +1,7 @@
-"""What a run holds that can be exported, and the rows an export is made of."""
+"""What a run holds, read when asked for, with the texts that made it."""
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,29 +23,6 @@ MADE_BY = {
     "judgments.jsonl": "judge",
     "verdicts.jsonl": "judge",
 }
-
-
-@dataclass(frozen=True)
-class Row:
-    """One row of an export and the dialogue it comes from: rows of one dialogue never part."""
-
-    dialogue: str
-    value: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The rows of one data set, what was left out of it and why, and what was changed in rows that are in it.
-
-    ``of`` counts what there was, in ``unit``: rows and things left out add up to it.
-    """
-
-    name: str
-    unit: str
-    of: int
-    rows: list[Row]
-    left_out: Counter[str] = field(default_factory=Counter[str])
-    changed: Counter[str] = field(default_factory=Counter[str])
 
 
 class Source:
