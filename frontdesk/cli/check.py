@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from frontdesk.runner.config import Config
+    from collections.abc import Sequence
+
     from gateway.engine import Gateway
 
 
@@ -18,39 +19,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    """0, or 1 where an endpoint did not answer."""
     from frontdesk.runner import config as configuration
-    from frontdesk.runner import prepare
-    from gateway.adapters.catalog import build
-    from gateway.engine import Gateway
+    from frontdesk.runner import preflight
 
     config = configuration.load(args.config)
-    adapters = {name: build(name, config.endpoints[name]) for name in config.used_endpoints()}
-    gateway = Gateway(adapters, offline=args.offline)
-    prepare.check(config)
-    print(f"{args.config}: valid; {len(adapters)} endpoints used")
-    return 0 if args.offline else asyncio.run(_ask_each(gateway, config))
+    gateway = preflight.gateway_of(config, offline=args.offline)
+    names = config.used_endpoints()
+    print(f"{args.config}: valid; {len(names)} endpoints used")
+    return 0 if args.offline else asyncio.run(_ask_each(gateway, names))
 
 
-async def _ask_each(gateway: Gateway, config: Config) -> int:
+async def _ask_each(gateway: Gateway, names: Sequence[str]) -> int:
+    from frontdesk.runner.preflight import ask_each
     from gateway.errors import CallFailed
-    from gateway.prompt import Message, Prompt
-    from runstore.records import Utterance
 
-    question = "Why does binary search need a sorted list? Answer in one sentence."
-    prompt = Prompt(
-        role="teacher",
-        messages=(Message("system", "You are a teacher."), Message("user", question)),
-        transcript=(Utterance(role="student", text=question),),
-        fields={"dialogue_id": "check", "subset_id": "check", "topic": "binary search", "style": "socratic"},
-    )
     worst = 0
-    async with gateway:
-        for name in config.used_endpoints():
-            try:
-                answer = await gateway.ask(name, prompt, stage="check", item="check")
-            except CallFailed as failed:
-                worst = 1
-                print(f"{name}: FAILED, {failed.kind}: {failed.message}")
-            else:
-                print(f"{name}: answers in {answer.latency_s:.2f} s ({answer.model or 'model not named'})")
+    async for name, answer in ask_each(gateway, names):
+        if isinstance(answer, CallFailed):
+            worst = 1
+            print(f"{name}: FAILED, {answer.kind}: {answer.message}")
+        else:
+            print(f"{name}: answers in {answer.latency_s:.2f} s ({answer.model or 'model not named'})")
     return worst

@@ -12,6 +12,7 @@ from runstore.problems import Problem
 
 if TYPE_CHECKING:
     from frontdesk.cli.stages import Session
+    from frontdesk.runner.config import Config
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,38 +37,29 @@ def run(args: argparse.Namespace) -> int:
 
 def _cut_file(args: argparse.Namespace) -> int:
     from frontdesk.runner import config as configuration
-    from frontdesk.runner.given import read_dialogues
-    from runstore.publish import write_jsonl
-    from simulator import cutter
+    from frontdesk.runner.cutting import cut_file
 
     if args.output is None:
         raise Problem("--input needs --output")
     config = configuration.load(args.config) if args.config is not None else configuration.Config()
-    how, seed = config.cut, config.run.seed if args.seed is None else args.seed
-    wanted: int = how.subsets if args.subsets is None else args.subsets
-    dialogues = read_dialogues(args.input)
-    whole = [dialogue for dialogue in dialogues if dialogue.complete]
-    subsets = cutter.cut(
-        whole,
-        wanted,
-        seed=seed,
-        depth=args.depth or how.depth,
-        last_turns=how.last_turns if args.last_turns is None else args.last_turns,
-    )
-    write_jsonl(args.output, subsets)
-    said = f"cut: {len(subsets)} of {wanted} subsets, from {len(whole)} of {len(dialogues)} dialogues"
-    print(said if len(whole) == len(dialogues) else f"{said} (only complete ones are cut)", file=sys.stderr)
-    return 0 if len(subsets) == wanted else 1
+    seed = config.run.seed if args.seed is None else args.seed
+    made = cut_file(args.input, args.output, _with_options(config, args).cut, seed)
+    said = f"cut: {made.subsets} of {made.wanted} subsets, from {made.complete} of {made.dialogues} dialogues"
+    print(said if made.complete == made.dialogues else f"{said} (only complete ones are cut)", file=sys.stderr)
+    return 0 if made.subsets == made.wanted else 1
+
+
+def _with_options(config: Config, args: argparse.Namespace) -> Config:
+    changes = {
+        name: value for name in ("subsets", "depth", "last_turns") if (value := getattr(args, name)) is not None
+    }
+    return config.model_copy(update={"cut": config.cut.model_copy(update=changes)})
 
 
 def _cut_run(args: argparse.Namespace) -> int:
     from frontdesk.cli import stages
 
-    config = stages.load_config(args)
-    changes = {
-        name: value for name in ("subsets", "depth", "last_turns") if (value := getattr(args, name)) is not None
-    }
-    config = config.model_copy(update={"cut": config.cut.model_copy(update=changes)})
+    config = _with_options(stages.load_config(args), args)
 
     async def work(session: Session) -> int:
         subsets = session.pipeline.cut(session.folder.dialogues())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
 from frontdesk.cli.options import GOALS
@@ -14,9 +14,6 @@ from runstore.problems import Problem
 if TYPE_CHECKING:
     from frontdesk.cli.stages import Session
     from frontdesk.runner.config import Config
-    from frontdesk.runner.runfolder import RunFolder
-
-GOAL_KEYS = ("goal", "error", "batch", "newcomer", "width_elo")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,44 +34,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def with_goal(config: Config, goal: Sequence[str] | None, error: float | None) -> Config:
     """The configuration with the goal of the command line. Raises Problem for one that does not fit."""
-    from frontdesk.runner import config as configuration
+    from frontdesk.runner import chosen_goal
 
-    if goal is None and error is None:
-        return config
-    data = config.model_dump(mode="json", exclude_none=True)
-    judge: dict[str, Any] = config.require_judge().model_dump(mode="json", exclude_none=True)
-    if goal is not None:
-        name, *rest = goal
-        if name not in (*GOALS, "all") or len(rest) != (name == "place"):
-            raise Problem(f"--goal: found {' '.join(goal)!r}, expected best, place NAME, ranking, decide or all")
-        for key in ("goal", "newcomer", *(["width_elo"] if name != "place" else [])):
-            judge.pop(key, None)
-        if name == "all":
-            for key in ("error", "batch"):
-                judge.pop(key, None)
-        else:
-            judge["goal"] = name
-        if rest:
-            judge["newcomer"] = rest[0]
-    if error is not None:
-        judge["error"] = error
-    return configuration.parse({**data, "judge": judge}, "command line")
-
-
-def only_the_goal_differs(folder: RunFolder, config: Config) -> bool:
-    """Whether a run that was not judged yet was made with the same configuration but for its goal."""
-    from frontdesk.runner import config as configuration
-
-    if not folder.file("run.toml").is_file() or folder.file("verdicts.jsonl").is_file():
-        return False
-    old, new = (configuration.settled(one) for one in (folder.config(), config))
-    return all(
-        line.split(":")[0] in {f"judge.{key}" for key in GOAL_KEYS} for line in configuration.differences(old, new)
-    )
+    name, *rest = goal or (None,)
+    if name is not None and (name not in (*GOALS, "all") or len(rest) != (name == "place")):
+        found = " ".join(goal or ())
+        raise Problem(f"--goal: found {found!r}, expected best, place NAME, ranking, decide or all")
+    return chosen_goal.with_goal(config, name, rest[0] if rest else None, error)
 
 
 def run(args: argparse.Namespace) -> int:
     from frontdesk.cli import stages
+    from frontdesk.runner.chosen_goal import only_the_goal_differs
     from frontdesk.runner.given import read_replies, read_subsets
 
     config = with_goal(stages.load_config(args), args.goal, args.error)

@@ -65,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
     from arena.ratings.categories import with_breakdowns
     from arena.ratings.leaderboard import build
     from frontdesk.report.sections.ratings.write import write_leaderboard
+    from frontdesk.runner.rating import analyse_judges
+    from frontdesk.runner.runfolder import RunFolder
 
     settings = _settings(args)
     battles = _battles(args)
@@ -80,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
         else []
     )
     if args.run_dir is not None and args.out is None:
-        _analyse_judges(args.run_dir, board)
+        analyse_judges(RunFolder(args.run_dir), board)
     _print(board, as_json=args.json)
     refuted = args.check and _check(battles, settings)
     for path in paths:
@@ -119,33 +121,9 @@ def _battles(args: argparse.Namespace) -> Battles:
             raise Problem("rate: found --battles without --out, expected a folder to write to")
         cluster = {None: "cluster", "none": None}.get(args.cluster, args.cluster)
         return read_battles(args.battles, Columns(categories=args.by, cluster=cluster, style=args.style))
-    return _verdicts(args.run_dir, args.input, style=args.style)
+    from frontdesk.runner.rating import battles_of
 
-
-def _verdicts(run_dir: Path | None, file: Path | None, *, style: bool) -> Battles:
-    from arena.ratings.verdicts import from_verdicts, reply_styles, subset_labels
-    from runstore.publish import read_records
-    from runstore.records import Judgment, Reply, Subset, Verdict
-
-    path = file if file is not None else (run_dir or Path()) / "verdicts.jsonl"
-    folder = path.parent
-    judgments, subsets = folder / "judgments.jsonl", folder / "subsets.jsonl"
-    return from_verdicts(
-        read_records(path, Verdict),
-        read_records(judgments, Judgment) if judgments.is_file() else (),
-        subset_labels(read_records(subsets, Subset)) if subsets.is_file() else None,
-        reply_styles(read_records(folder / "replies.jsonl", Reply)) if style else None,
-    )
-
-
-def _analyse_judges(run_dir: Path, board: Leaderboard) -> None:
-    """judges.json of a run folder that has all it takes."""
-    from frontdesk.runner.rating import write_judges
-    from frontdesk.runner.runfolder import RunFolder
-
-    folder = RunFolder(run_dir)
-    if all(folder.file(name).is_file() for name in ("run.toml", "judgments.jsonl")):
-        write_judges(folder, folder.config(), folder.judgments(), board)
+    return battles_of(args.input or args.run_dir / "verdicts.jsonl", style=args.style)
 
 
 def _settings(args: argparse.Namespace) -> Settings:

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arena.judges.families import family_of
+from arena.ratings.battles import Battles
 from arena.ratings.leaderboard import build
 from arena.ratings.result import Leaderboard, RatedModel
 from arena.ratings.settings import Settings
-from arena.ratings.verdicts import from_verdicts, subset_labels
+from arena.ratings.verdicts import from_verdicts, reply_styles, subset_labels
 from frontdesk.runner.config import Config
 from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.catalog import settings_of as endpoint_settings
 from runstore.problems import Problem
-from runstore.publish import Cell, write_csv, write_json
-from runstore.records import Judgment, Verdict
+from runstore.publish import Cell, read_records, write_csv, write_json
+from runstore.records import Judgment, Reply, Subset, Verdict
 
 CSV_HEADER = (
     "rank",
@@ -102,6 +103,26 @@ def write_judges(folder: RunFolder, config: Config, judgments: Sequence[Judgment
         return
     families = {name: family_of(endpoint_settings(name, table)) for name, table in config.endpoints.items()}
     write_json(folder.file("judges.json"), analyse(judgments, folder.replies(), board, families).to_json())
+
+
+def analyse_judges(folder: RunFolder, board: Leaderboard) -> None:
+    """judges.json of a run folder that has all it takes; otherwise nothing."""
+    if all(folder.file(name).is_file() for name in ("run.toml", "judgments.jsonl")):
+        write_judges(folder, folder.config(), folder.judgments(), board)
+
+
+def battles_of(path: Path, *, style: bool = False) -> Battles:
+    """The battles of a ``verdicts.jsonl``, with what stands beside it: rounds, subsets' labels, replies' style.
+
+    Raises InputProblem.
+    """
+    judgments, subsets = path.with_name("judgments.jsonl"), path.with_name("subsets.jsonl")
+    return from_verdicts(
+        read_records(path, Verdict),
+        read_records(judgments, Judgment) if judgments.is_file() else (),
+        subset_labels(read_records(subsets, Subset)) if subsets.is_file() else None,
+        reply_styles(read_records(path.with_name("replies.jsonl"), Reply)) if style else None,
+    )
 
 
 def is_incomplete(folder: RunFolder, judgments: Sequence[Judgment] = (), verdicts: Sequence[Verdict] = ()) -> bool:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from frontdesk.cli.calls import summarise
+from frontdesk.runner.calls import summarise
 from runstore.journal import read_rows
 from runstore.publish import read_csv
 from tests.support.fake_provider import FakeProvider
