@@ -29,7 +29,6 @@ from arena.ratings.settings import Settings
 from arena.rubrics.rubric import load_rubric
 from arena.scoring.subjects import Message, Subject
 from frontdesk.export.card import card
-from frontdesk.export.source import Source
 from frontdesk.report.blocks import Document, Table
 from frontdesk.report.sections.agent_runs.document import document as agent_runs_document
 from frontdesk.report.sections.agreement.document import document as agreement_document
@@ -47,6 +46,7 @@ from frontdesk.report.writers.latex import tabular
 from frontdesk.report.writers.markdown import markdown
 from frontdesk.runner.score_files import Scored, publish
 from frontdesk.runner.score_plan import Material, Plan, Wishes
+from frontdesk.runner.source import Source
 from runstore.publish import write_csv
 from runstore.records import Sheet
 from tests.support.battles import battles_of, rows_of
