@@ -2,5 +2,6 @@
 
 from personas.assignment import Assignment, assign
 from personas.generator import generate
+from personas.listed import load_personas
 
-__all__ = ["Assignment", "assign", "generate"]
+__all__ = ["Assignment", "assign", "generate", "load_personas"]

@@ -16,6 +16,7 @@ from runstore.ids import content_id
 from runstore.languages import languages, resource
 from runstore.problems import InputProblem, Problem
 from runstore.records import Language, SeedQuestion
+from runstore.tables import Names
 from seed_questions.formats import READERS, Raw
 
 DIFFICULTIES = ("middling", "hard")
@@ -37,8 +38,9 @@ def load(path: Path | str | None = None, language: Language = "en") -> list[Seed
     chosen = bank_path() if path is None else Path(path)
     questions: list[SeedQuestion] = []
     seen: dict[str, Raw] = {}
+    names = Names(chosen)
     for raw in _raws(chosen):
-        question = _question(raw, language)
+        question = _question(raw, language, names)
         _refuse_twice(raw, f"text {_plain(question.text)}", seen)
         _refuse_twice(raw, f"id {question.id}", seen)
         questions.append(question)
@@ -60,14 +62,14 @@ def _files(path: Path) -> Iterable[Path]:
     return [path]
 
 
-def _question(raw: Raw, language: Language) -> SeedQuestion:
+def _question(raw: Raw, language: Language, names: Names) -> SeedQuestion:
     text = " ".join(_in_language(raw, language).split())
     if not any(unicodedata.category(character)[0] in "LNPS" for character in text):
         raise raw.problem("text", "a question that can be seen", "nothing visible")
     difficulty = raw.plain("difficulty") or "middling"
     if difficulty not in DIFFICULTIES:
         raise raw.problem("difficulty", " or ".join(DIFFICULTIES), difficulty)
-    identity = raw.plain("id") or content_id("q", _plain(text))
+    identity = names.take(raw.plain("id"), line=raw.line, column="id") or content_id("q", _plain(text))
     if not _ID.fullmatch(identity):
         raise raw.problem("id", "letters, digits, . _ or - only", identity)
     return SeedQuestion(

@@ -61,6 +61,6 @@ def open_table(path: Path, layout: Layout = FIND_OUT) -> Table:
     Raises InputProblem where it can't be read or lacks a required column.
     """
     stream = open_stream(path, lambda names: recognised(names, layout.mapping), layout.encoding, layout.delimiter)
-    if stream.separated and not (layout.encoding or layout.delimiter):
-        assume(path, stream.separated.assumed())
+    if not (layout.encoding or layout.delimiter):
+        assume(path, stream.assumed())
     return Table(stream, locate(stream.header, path, layout.mapping, layout.optional))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 import sys
 from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 PROGRAM = "tutor-arena"
 
@@ -39,6 +41,32 @@ COMMANDS: dict[str, str] = {
 }
 
 
+class _GivenOnce(argparse.Action):
+    """A value; a file named twice by one option is refused, as the last would win in silence."""
+
+    given = False
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        if option_string is not None and self.type is Path:
+            if self.given:
+                parser.error(f"{option_string}: given twice, expected one file")
+            self.given = True
+        setattr(namespace, self.dest, values)
+
+
+class _Parser(argparse.ArgumentParser):
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.register("action", None, _GivenOnce)
+        self.register("action", "store", _GivenOnce)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns the exit code of the contract (0, 1, 2, 3, 130)."""
     arguments = sys.argv[1:] if argv is None else argv
@@ -61,7 +89,7 @@ def _meant(word: str) -> str:
 
 
 def _parser(arguments: list[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=PROGRAM, description="Which tutor teaches better, and how sure are we?")
+    parser = _Parser(prog=PROGRAM, description="Which tutor teaches better, and how sure are we?")
     parser.add_argument("--version", action="store_true", help="print the version and leave")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")

@@ -88,6 +88,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputProblem(args.out, "a folder for --out", found="a file")
     if (args.judge is None) != (args.config is None):
         raise Problem("--judge NAME and --config CONFIG go together")
+    _refuse_twice(args)
     layout, options = _layout(args), _options(args)
     tables = [open_table(path, layout) for path in args.files]
     earlier: list[Path] = args.compare or []
@@ -97,6 +98,15 @@ def run(args: argparse.Namespace) -> int:
         return 0
     job = agent_runs.Job(tables, before, options, args.out)
     return agent_runs.run(job, _judge(args), lambda analysis: _report(args, analysis))
+
+
+def _refuse_twice(args: argparse.Namespace) -> None:
+    seen: set[Path] = set()
+    earlier: list[Path] = args.compare or []
+    for path in [*args.files, *earlier]:
+        if path.resolve() in seen:
+            raise InputProblem(path, "each file once", found="the same file twice")
+        seen.add(path.resolve())
 
 
 def _judge(args: argparse.Namespace) -> Judge | None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from frontdesk.cli.listing import counted, print_json_lines, print_table, write_file
-from personas import factors_file, generate
+from personas import factors_file, generate, load_personas
 from runstore.languages import languages
 from runstore.problems import Problem
 from runstore.records import Persona
@@ -16,6 +16,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", metavar="ID", help="only these personas, with their whole text")
     parser.add_argument(
         "--language", choices=languages(), default="en", help="language of the texts (default: en)"
+    )
+    parser.add_argument(
+        "--input",
+        type=Path,
+        metavar="FILE",
+        help="your own personas: a list (CSV, TSV, XLSX, JSON, Parquet, YAML), or factors (YAML)",
     )
     parser.add_argument("--factors", type=Path, metavar="FILE", help="a factor file of your own (YAML)")
     parser.add_argument(
@@ -28,20 +34,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    factors = factors_file.load(args.factors, args.language)
-    people = _chosen(generate(factors, args.language, args.design, args.size, args.seed), args.ids)
-    names = [factor.id for factor in factors.factors]
+    people, titles = _listed(args) if args.input else _generated(args)
+    people, names = _chosen(people, args.ids), list(titles)
     if args.output:
         header = ["id", *names, "language", "text"]
-        rows = [[each.id, *(each.levels[name] for name in names), each.language, each.text] for each in people]
+        rows = [[each.id, *_levels(each, names), each.language, each.text] for each in people]
         write_file(args.output, people, header, rows)
     if args.json:
         print_json_lines(people)
     elif not args.output:
-        header = ["id", *([factor.name for factor in factors.factors] if not args.ids else ["text"])]
-        shown = [[each.id, *([each.text] if args.ids else each.levels.values())] for each in people]
+        header = ["id", *(titles.values() if not args.ids else ["text"])]
+        shown = [[each.id, *([each.text] if args.ids else _levels(each, names))] for each in people]
         print_table(counted(len(people), "persona"), header, shown)
     return 0
+
+
+def _generated(args: argparse.Namespace) -> tuple[list[Persona], dict[str, str]]:
+    """The personas, and each factor's name by its id."""
+    factors = factors_file.load(args.factors, args.language)
+    people = generate(factors, args.language, args.design, args.size, args.seed)
+    return people, {factor.id: factor.name for factor in factors.factors}
+
+
+def _listed(args: argparse.Namespace) -> tuple[list[Persona], dict[str, str]]:
+    if args.factors or args.design != "full" or args.size is not None:
+        raise Problem("--input goes without --factors, --design and --size: its personas are taken as they are")
+    people = load_personas(args.input, args.language)
+    return people, {name: name for each in people for name in each.levels}
+
+
+def _levels(person: Persona, names: list[str]) -> list[str]:
+    return [person.levels.get(name, "") for name in names]
 
 
 def _chosen(people: list[Persona], ids: list[str]) -> list[Persona]:

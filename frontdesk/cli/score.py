@@ -60,7 +60,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     tables.add_argument("--match", metavar="COLUMN", help="also compare the groups on rows that share its value")
     tables.add_argument(
-        "--sheets", type=Path, metavar="FILE", help="sheets filled in by people (like sheets.jsonl)"
+        "--sheets",
+        type=Path,
+        metavar="FILE",
+        help="people's sheets: as in sheets.jsonl, or subjects x elements",
     )
     tables.add_argument("--reference", metavar="NAME", help="compare every judge with this one (a teacher, say)")
     tables.add_argument("--resamples", type=int, default=1000, metavar="N", help="of bootstrap intervals (1000)")
@@ -117,9 +120,10 @@ def _plan(args: argparse.Namespace, seed: int) -> Plan:
 def _material(args: argparse.Namespace, plan: Plan, config: Config) -> Material:
     """Everything that is read, and refused where it does not fit, before anything is called."""
     from arena.rubrics.rubric import load_rubric
+    from arena.scoring.people import read_people
     from arena.scoring.sheets import Form
     from arena.scoring.subjects import load_subjects
-    from frontdesk.runner.score_plan import Material, check, read_people
+    from frontdesk.runner.score_plan import Material, check
 
     rubric = load_rubric(args.rubric)
     Form.load(rubric, config.run.language, Path(config.run.prompts) if config.run.prompts else None)

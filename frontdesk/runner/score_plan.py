@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.rubrics.rubric import Rubric
-from arena.rubrics.score import misfit
 from arena.scoring.compare import check_pairs, two_groups
 from arena.scoring.subjects import Subject
-from runstore.problems import InputProblem, Problem
+from runstore.problems import Problem
 from runstore.publish import parse_record, read_json, read_records, write_json, write_jsonl
 from runstore.records import Record, Sheet
-from runstore.tables import read_table
 
 PLAN, SUBJECTS, PEOPLE, RUBRIC = "score_plan.json", "subjects.jsonl", "people.jsonl", "rubric.json"
 
@@ -86,21 +84,3 @@ def check(subjects: Sequence[Subject], wishes: Wishes) -> None:
                 for subject in subjects
                 if subject.columns.get(column) == value
             )
-
-
-def read_people(path: Path, rubric: Rubric, subjects: Sequence[Subject], judges: Sequence[str]) -> list[Sheet]:
-    """Sheets that people filled in, in the form of ``sheets.jsonl``. Raises InputProblem."""
-    sheets = [(line, parse_record(Sheet, row, path, line)) for line, row in read_table(path).rows]
-    ids = {subject.id for subject in subjects}
-    seen: set[tuple[str, str]] = set()
-    for line, sheet in sheets:
-        if sheet.subject not in ids:
-            raise InputProblem(path, "a subject of the input", found=sheet.subject, line=line, field="subject")
-        if sheet.judge in judges or (sheet.subject, sheet.judge) in seen:
-            raise InputProblem(path, "one sheet a person and subject", found=sheet.judge, line=line, field="judge")
-        if wrong := misfit(rubric, sheet):
-            raise InputProblem(
-                path, f"what rubric {rubric.name} allows", found=wrong[1], line=line, field=wrong[0]
-            )
-        seen.add((sheet.subject, sheet.judge))
-    return [sheet for _, sheet in sheets]

@@ -40,6 +40,15 @@ class Stream:
         """The separator's name, None where the kind of file has none."""
         return DELIMITERS.get(self.separated.delimiter, self.separated.delimiter) if self.separated else None
 
+    def assumed(self) -> tuple[str, ...]:
+        """What was found out and is anything but plain UTF-8 with commas."""
+        if self.separated:
+            return self.separated.assumed()
+        if self.kind == "xlsx":
+            return ("XLSX, first sheet",)
+        plain = self.kind == "parquet" or self.encoding.name.startswith("UTF-8")
+        return () if plain else (self.encoding.name,)
+
     def rows(self) -> Iterator[Row]:
         """(row number, cells), the cells as many as the header has; None for a row of another width.
 
