@@ -36,8 +36,8 @@ def load_personas(path: Path, language: Language = "en") -> list[Persona]:
     the one asked for are refused. Raises InputProblem naming file, line and field.
     """
     if path.suffix.lower() in YAML:
-        file = read_yaml(path)
-        if isinstance(file.data, dict) and "factors" in cast("dict[str, Any]", file.data):
+        top: object = read_yaml(path).data
+        if isinstance(top, dict) and "factors" in top:
             return generate(factors_file.load(path, language), language)
     people: list[Persona] = []
     lines: dict[str, int | None] = {}
