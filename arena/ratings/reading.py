@@ -1,6 +1,7 @@
 """Anybody's battles from CSV, JSON lines or Parquet, read in chunks of bounded memory.
 
-Columns ``model_a``, ``model_b``, ``winner``; optional ``first``, ``weight``, ``cluster``; any other column only
+Columns ``model_a``, ``model_b``, ``winner``; optional ``first``, ``weight``, ``cluster``, ``game_id``
+(each once); any other column only
 when it is asked for (categories, style). Conversations and whatever else the file holds are not read.
 """
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from arena.ratings.battles import Battles, Chunk, Collector
 from arena.ratings.columns import Encoded, arrow, encode
+from arena.ratings.game_ids import GameIds
 from arena.ratings.style import FEATURES, features, relative
 from runstore.problems import InputProblem, Problem
 from runstore.publish import unguard_cell
@@ -36,6 +38,7 @@ from runstore.tables.objects import parse_object
 
 REQUIRED = ("model_a", "model_b", "winner")
 OPTIONAL = ("first", "weight", "cluster")
+GAME = "game_id"
 _JSON_ROWS = 50_000
 _PARQUET_ROWS = 1_000_000
 _CSV_BYTES = 16_000_000
@@ -70,7 +73,7 @@ class Columns:
     def wanted(self) -> list[str]:
         sides = [f"{name}_{side}" for name in (*FEATURES, "reply") for side in "ab"] if self.style else []
         own = [] if self.cluster is None else [self.cluster]
-        return list(dict.fromkeys((*REQUIRED, "first", "weight", *own, *self.categories, *sides)))
+        return list(dict.fromkeys((*REQUIRED, "first", "weight", GAME, *own, *self.categories, *sides)))
 
     def texts(self) -> list[str]:
         """The columns that hold names or words."""
@@ -105,8 +108,13 @@ def read_battles(path: Path, columns: Columns | None = None) -> Battles:
         file=str(path),
         header_lines=1 if suffix in _FLAT else 0,
     )
+    games = GameIds()
     for raw in read(path, columns):
         collector.add(_chunk(path, raw, columns, names))
+        if GAME in raw:
+            games.add(_values(raw[GAME]))
+    if twice := games.twice(lambda: (_values(raw[GAME]) for raw in read(path, columns))):
+        raise InputProblem(path, "each game once", found=f"{twice!r} again", field=GAME)
     return collector.battles()
 
 

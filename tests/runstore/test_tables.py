@@ -150,6 +150,21 @@ def test_composed_and_decomposed_names_are_refused_together(tmp_path: Path) -> N
         read_battles(path)
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_a_game_is_counted_once(tmp_path: Path, suffix: str) -> None:
+    rows = [["game_id", "model_a", "model_b", "winner"], ["g1", "p", "q", "tie"], ["", "p", "q", "tie"]]
+    rows += [["", "q", "p", "tie"], ["g2", "p", "q", "model_a"]]
+    path = tmp_path / f"b{suffix}"
+    for more, accepted in ((["g3", "p", "q", "tie"], True), (["g1", "q", "p", "tie"], False)):
+        table = [*rows, more]
+        path.write_text(_text(table) if suffix == ".csv" else "\n".join(map(json.dumps, _objects(table))))
+        if accepted:
+            assert read_battles(path).number.sum() == 5
+        else:
+            with pytest.raises(InputProblem, match="game_id: found 'g1' again, expected each game once"):
+                read_battles(path)
+
+
 def test_nan_is_no_weight(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("model_a,model_b,winner,weight\np,q,tie,nan\n")
     with pytest.raises(InputProblem, match="weight: found 'nan', expected a number"):
