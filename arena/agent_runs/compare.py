@@ -92,7 +92,7 @@ def _row(figure: str, before: Floats, after: Floats, test: SignificanceTest) -> 
         "after": means[1],
         "difference": None if means[0] is None or means[1] is None else means[1] - means[0],
         "queries": int(there.sum()),
-        **test.as_json(),
+        **test.row().to_json(),
     }
 
 

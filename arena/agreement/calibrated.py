@@ -18,16 +18,32 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from arena.agreement.result import FloatArray, Statistic, missing, settle
+from arena.agreement.result import FloatArray, Statistic, StatisticRow, missing, settle
+from runstore.results import Number, Result
 
 Tuning = Literal["tuned", "full"] | float
 _FEWEST_CLUSTERS = 5
+
+
+class CalibratedRow(Result):
+    """A :class:`Calibrated` as it stands in files."""
+
+    estimate: StatisticRow
+    plain: StatisticRow
+    human: StatisticRow
+    judge: StatisticRow
+    weight: Number | None
+    correlation: Number | None
+    labelled: int
+    unlabelled: int
+    clusters: int
+    design_effect: Number
 
 
 @dataclass(frozen=True)
@@ -53,10 +69,20 @@ class Calibrated:
     covariance: float
     level: float
 
-    def as_json(self) -> dict[str, Any]:
-        figures = {name: getattr(self, name).as_json() for name in ("estimate", "plain", "human", "judge")}
-        plain = ("weight", "correlation", "labelled", "unlabelled", "clusters", "design_effect")
-        return {**figures, **{name: getattr(self, name) for name in plain}}
+    def row(self) -> CalibratedRow:
+        """The figures as they stand in files."""
+        return CalibratedRow(
+            estimate=self.estimate.row(),
+            plain=self.plain.row(),
+            human=self.human.row(),
+            judge=self.judge.row(),
+            weight=self.weight,
+            correlation=self.correlation,
+            labelled=self.labelled,
+            unlabelled=self.unlabelled,
+            clusters=self.clusters,
+            design_effect=self.design_effect,
+        )
 
 
 @dataclass(frozen=True)

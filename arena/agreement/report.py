@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from arena.agreement.kappa import (
     prevalence_note,
 )
 from arena.agreement.result import FloatArray, Statistic, find, missing
+from arena.agreement.rows import AgreementRow, Cells, GroupRow, LevelRow, RaterPair
 from arena.agreement.table import Ratings
 from runstore.ids import draw_seed
 from runstore.problems import Problem
@@ -73,19 +73,24 @@ class Block:
         """The statistic over all raters with this key; KeyError if there is none."""
         return find(self.statistics, key)
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "label": self.label,
-            "units": self.units,
-            "raters": list(self.raters),
-            "cells": {"rated": self.rated, "missing": self.cells - self.rated, "of": self.cells},
-            "statistics": [one.as_json() for one in self.statistics],
-            "pairs": [
-                {"first": p.first, "second": p.second, "statistics": [one.as_json() for one in p.statistics]}
-                for p in self.pairs
-            ],
-            "notes": list(self.notes),
-        }
+    def row(self) -> GroupRow:
+        """The set as it stands in files."""
+        return GroupRow(
+            label=self.label,
+            units=self.units,
+            raters=self.raters,
+            cells=Cells(rated=self.rated, missing=self.cells - self.rated, of=self.cells),
+            statistics=tuple(statistic.row() for statistic in self.statistics),
+            pairs=tuple(
+                RaterPair(
+                    first=pair.first,
+                    second=pair.second,
+                    statistics=tuple(statistic.row() for statistic in pair.statistics),
+                )
+                for pair in self.pairs
+            ),
+            notes=self.notes,
+        )
 
 
 @dataclass(frozen=True)
@@ -102,20 +107,22 @@ class AgreementReport:
     overall: Block
     groups: tuple[Block, ...]
 
-    def as_json(self) -> dict[str, Any]:
+    def row(self) -> AgreementRow:
         """The content of ``agreement.json``."""
-        settings = {
-            "measurement": self.settings.measurement,
-            "scale": self.scale,
-            "level": self.settings.level,
-            "resamples": self.settings.resamples,
-            "seed": self.settings.seed,
-            "by": self.by,
-            "reference": self.reference,
-        }
-        rows = {"rows": self.rows, "rows_with_missing_value": self.missing_rows}
-        groups = [{"column": self.by, "value": block.label, **block.as_json()} for block in self.groups]
-        return {"source": self.source, **settings, **rows, **self.overall.as_json(), "groups": groups}
+        return AgreementRow(
+            source=self.source,
+            measurement=self.settings.measurement,
+            scale=self.scale,
+            level=self.settings.level,
+            resamples=self.settings.resamples,
+            seed=self.settings.seed,
+            by=self.by,
+            reference=self.reference,
+            rows=self.rows,
+            rows_with_missing_value=self.missing_rows,
+            **dict(self.overall.row()),
+            groups=tuple(LevelRow(column=self.by, value=g.label, **dict(g.row())) for g in self.groups),
+        )
 
 
 def report(

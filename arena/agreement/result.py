@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +33,23 @@ class StatisticRow(Result):
     unit: str
     reason: str | None
     notes: tuple[str, ...]
+
+
+class TestRow(Result):
+    """A :class:`SignificanceTest` as it stands in files."""
+
+    key: str
+    name: str
+    statistic: Number | None
+    p_value: Number | None
+    method: str
+    n_used: int
+    n: int
+    unit: str
+    zero_rule: str | None
+    smallest_p: Number | None
+    reason: str | None
+    effect: StatisticRow | None
 
 
 @dataclass(frozen=True)
@@ -79,10 +95,6 @@ class Statistic:
             notes=self.notes,
         )
 
-    def as_json(self) -> dict[str, Any]:
-        """The row as an object."""
-        return self.row().to_json()
-
 
 @dataclass(frozen=True)
 class SignificanceTest:
@@ -105,10 +117,22 @@ class SignificanceTest:
         if self.p_value is None and not self.reason:
             raise ValueError(f"{self.key}: no p value and no reason")
 
-    def as_json(self) -> dict[str, Any]:
-        """The test as it stands in published files."""
-        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "effect"}
-        return {**plain, "effect": self.effect.as_json() if self.effect else None}
+    def row(self) -> TestRow:
+        """The test as it stands in files."""
+        return TestRow(
+            key=self.key,
+            name=self.name,
+            statistic=self.statistic,
+            p_value=self.p_value,
+            method=self.method,
+            n_used=self.n_used,
+            n=self.n,
+            unit=self.unit,
+            zero_rule=self.zero_rule,
+            smallest_p=self.smallest_p,
+            reason=self.reason,
+            effect=self.effect.row() if self.effect else None,
+        )
 
 
 def find(statistics: Iterable[Statistic], key: str) -> Statistic:

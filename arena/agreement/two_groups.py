@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +12,33 @@ from scipy import stats
 
 from arena.agreement.effects import cliffs_delta, hedges_g
 from arena.agreement.holm import holm
-from arena.agreement.result import FloatArray, SignificanceTest, Statistic, missing, present, settle
+from arena.agreement.result import (
+    FloatArray,
+    SignificanceTest,
+    Statistic,
+    StatisticRow,
+    TestRow,
+    missing,
+    present,
+    settle,
+)
+from runstore.results import Number, Result
 
 EXACT_UP_TO = 40
+
+
+class ComparisonRow(Result):
+    """A :class:`Comparison` as it stands in files."""
+
+    label: str
+    mean_first: Number | None
+    mean_second: Number | None
+    difference: StatisticRow
+    welch: TestRow
+    mann_whitney: TestRow
+    effect: StatisticRow
+    adjusted_p: Number | None
+    adjusted_by: str
 
 
 @dataclass(frozen=True)
@@ -34,10 +57,19 @@ class Comparison:
     effect: Statistic
     adjusted_p: float | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        parts = {name: getattr(self, name).as_json() for name in ("difference", "welch", "mann_whitney", "effect")}
-        means = {"label": self.label, "mean_first": self.mean_first, "mean_second": self.mean_second}
-        return {**means, **parts, "adjusted_p": self.adjusted_p, "adjusted_by": "Holm"}
+    def row(self) -> ComparisonRow:
+        """The comparison as it stands in files."""
+        return ComparisonRow(
+            label=self.label,
+            mean_first=self.mean_first,
+            mean_second=self.mean_second,
+            difference=self.difference.row(),
+            welch=self.welch.row(),
+            mann_whitney=self.mann_whitney.row(),
+            effect=self.effect.row(),
+            adjusted_p=self.adjusted_p,
+            adjusted_by="Holm",
+        )
 
 
 def compare(x: ArrayLike, y: ArrayLike, *, label: str = "", level: float = 0.95) -> Comparison:

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean, median, stdev
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -77,12 +77,12 @@ class Comparison:
         """N below 0.2, S below 0.5, M to 0.8, L above."""
         return letter(self.effect.value)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         plain = ("key", "label", "group", "pairing", "first", "second", "holm_p", "stars", "size")
         return {
             **{name: getattr(self, name) for name in (*plain, "documents", "documents_in_both")},
-            "test": self.test.as_json(),
-            "effects": [effect.as_json() for effect in self.effects],
+            "test": self.test.row(),
+            "effects": [effect.row() for effect in self.effects],
         }
 
 
@@ -113,13 +113,13 @@ class Analysis:
     seconds: tuple[tuple[str, str, Cell], ...]
     answered: tuple[tuple[str, str, int, int, int], ...]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "conditions": [{"id": key, "name": name} for key, name in self.conditions],
             "difference": "second minus first condition",
             "table": [row.as_json() for row in self.table],
             "questions": [row.as_json() for row in self.items],
-            "agreement": [{"group": g, "of": key, "unit": "document x condition", **found.as_json()}
+            "agreement": [{"group": g, "of": key, "unit": "document x condition", **found.row().to_json()}
                           for g, key, found in self.agreement],
             "strata": [{"metric": m, "stratum": s, "condition": c, "cell": cell} for m, s, c, cell in self.strata],
             "choices": [{"question": q, "condition": c, "counts": n} for q, c, n in self.choices],

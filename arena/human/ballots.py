@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from arena.agreement.kappa import kappa_from_counts
 from arena.agreement.result import Statistic
 from arena.human.forms import FLAGS, NOT_APPLICABLE
 from arena.human.ratings import Scored
+from arena.human.result import CalibratedPairRow, ComparedRow
 from arena.human.study import Document, Study
 from arena.reading import LetterReading
 from arena.rubrics.rubric import load_rubric
@@ -83,9 +84,17 @@ class Compared:
     unjudged: int
     kappa: Statistic
 
-    def as_json(self) -> dict[str, Any]:
-        plain = {name: getattr(self, name) for name in ("criterion", "labels", "counts", "agree", "n", "unjudged")}
-        return {**plain, "kappa": self.kappa.as_json()}
+    def row(self) -> ComparedRow:
+        """The comparison as it stands in files."""
+        return ComparedRow(
+            criterion=self.criterion,
+            labels=self.labels,
+            counts=self.counts,
+            agree=self.agree,
+            n=self.n,
+            unjudged=self.unjudged,
+            kappa=self.kappa.row(),
+        )
 
 
 def compare_with_judges(people: Sequence[Verdict], judges: Sequence[Verdict]) -> list[Compared]:
@@ -132,11 +141,15 @@ class CalibratedPair:
     found: Calibrated
     wanted_width: float
 
-    def as_json(self) -> dict[str, Any]:
-        more = votes_needed(self.found, self.wanted_width)
-        needed = {name: getattr(more, name) for name in more.__dataclass_fields__}
-        who = {"criterion": self.criterion, "a": self.a, "b": self.b}
-        return {**who, **self.found.as_json(), "votes_needed": needed}
+    def row(self) -> CalibratedPairRow:
+        """The pair as it stands in files."""
+        return CalibratedPairRow(
+            criterion=self.criterion,
+            a=self.a,
+            b=self.b,
+            **dict(self.found.row()),
+            votes_needed=votes_needed(self.found, self.wanted_width),
+        )
 
 
 def calibrated_pairs(

@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from math import ceil, floor
-from typing import Any
 
 from arena.human.balance import transitions
 from arena.human.designs import components
@@ -39,7 +38,7 @@ class Invariant(Record):
     def holds(self) -> bool:
         return self.low <= self.smallest and self.largest <= self.high
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         """Its entry of ``certificate.json``."""
         return {
             "group": self.group,

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,7 @@ class Plan:
     def holds(self) -> bool:
         return all(invariant.holds for invariant in self.certificate)
 
-    def certificate_json(self) -> dict[str, Any]:
+    def certificate_json(self) -> dict[str, object]:
         """What ``certificate.json`` holds."""
         return {
             "seed": self.seed,

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from arena.human.certificate import Assignment
 from arena.human.forms import Question, read_answer
@@ -45,7 +44,7 @@ class Returned:
     conflicts: list[str] = field(default_factory=list[str])
     unreadable: list[str] = field(default_factory=list[str])
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> dict[str, object]:
         """The reading part of the import report."""
         return {
             "rule": RULE,

@@ -6,15 +6,37 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from arena.agreement.paired import wilcoxon
-from arena.agreement.result import SignificanceTest
-from arena.agreement.two_groups import Comparison, compare, compare_many
+from arena.agreement.result import SignificanceTest, TestRow
+from arena.agreement.two_groups import Comparison, ComparisonRow, compare, compare_many
 from arena.rubrics.rubric import Rubric
 from arena.scoring.combine import Combined
 from arena.scoring.tables import by_subject, judges_of, measures
 from runstore.problems import Problem
+from runstore.results import Result
+
+
+class CommonRow(Result):
+    """The paired test of one measure on subjects that share a value."""
+
+    label: str
+    pairs: int
+    test: TestRow
+
+
+class GroupComparisonRow(Result):
+    """A :class:`GroupComparison` as it stands in files."""
+
+    column: str
+    first: str
+    second: str
+    judge: str
+    scored_first: str
+    scored_second: str
+    measures: tuple[ComparisonRow, ...]
+    matched_by: str | None
+    common_rows: tuple[CommonRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +56,22 @@ class GroupComparison:
     matched: str | None = None
     common: tuple[tuple[str, SignificanceTest, int], ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
+    def row(self) -> GroupComparisonRow:
+        """The comparison as it stands in ``comparison.json``."""
         (n_first, of_first), (n_second, of_second) = self.scored
-        return {
-            "column": self.column,
-            "first": self.first,
-            "second": self.second,
-            "judge": self.judge,
-            "scored_first": f"{n_first} of {of_first}",
-            "scored_second": f"{n_second} of {of_second}",
-            "measures": [one.as_json() for one in self.comparisons],
-            "matched_by": self.matched,
-            "common_rows": [
-                {"label": name, "pairs": pairs, "test": test.as_json()} for name, test, pairs in self.common
-            ],
-        }
+        return GroupComparisonRow(
+            column=self.column,
+            first=self.first,
+            second=self.second,
+            judge=self.judge,
+            scored_first=f"{n_first} of {of_first}",
+            scored_second=f"{n_second} of {of_second}",
+            measures=tuple(comparison.row() for comparison in self.comparisons),
+            matched_by=self.matched,
+            common_rows=tuple(
+                CommonRow(label=name, pairs=pairs, test=test.row()) for name, test, pairs in self.common
+            ),
+        )
 
 
 def compare_groups(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from arena.agreement.report import report
+from arena.agreement.rows import AgreementRow, MeasureRow
 from arena.agreement.table import Rating, Scale, from_rows
 from arena.rubrics.rubric import Rubric
 from arena.scoring.combine import Combined
@@ -29,7 +29,7 @@ class AgreementWishes:
 
 def agreement(
     rubric: Rubric, rows: Sequence[Combined], wishes: AgreementWishes = AgreementWishes()
-) -> list[dict[str, Any]]:
+) -> list[MeasureRow]:
     """Agreement on total, areas, items and elements: the measures of ``agreement.json``.
 
     Sums are interval data; an item is interval data on its declared scale; an element is nominal, 0 or 1, and
@@ -40,25 +40,26 @@ def agreement(
     return [*(_on_measure(rows, measure, wishes) for measure in scores), *_on_elements(rubric, rows, wishes)]
 
 
-def _on_measure(rows: Sequence[Combined], measure: Measure, wishes: AgreementWishes) -> dict[str, Any]:
+def _on_measure(rows: Sequence[Combined], measure: Measure, wishes: AgreementWishes) -> MeasureRow:
     ratings = _ratings(rows, measure.get)
     scale = _scale(measure, ratings)
 
-    def reported(by: str | None, resamples: int) -> dict[str, Any]:
+    def reported(by: str | None, resamples: int) -> AgreementRow:
         table = from_rows(ratings, source=measure.name, scale=scale, by=by)
         found = report(
             table, measurement="interval", reference=wishes.reference, resamples=resamples, seed=wishes.seed
         )
-        return found.as_json()
+        return found.row()
 
-    body = {"measure": measure.name, "kind": measure.kind, **reported(None, wishes.resamples)}
-    if measure.kind != "item":
-        few = min(wishes.resamples, ELEMENT_RESAMPLES)
-        body["groups"] = [group for column in wishes.by for group in reported(column, few)["groups"]]
-    return body
+    row = MeasureRow(measure=measure.name, kind=measure.kind, **dict(reported(None, wishes.resamples)))
+    if measure.kind == "item":
+        return row
+    few = min(wishes.resamples, ELEMENT_RESAMPLES)
+    groups = tuple(group for column in wishes.by for group in reported(column, few).groups)
+    return row.model_copy(update={"groups": groups})
 
 
-def _on_elements(rubric: Rubric, rows: Sequence[Combined], wishes: AgreementWishes) -> Iterator[dict[str, Any]]:
+def _on_elements(rubric: Rubric, rows: Sequence[Combined], wishes: AgreementWishes) -> Iterator[MeasureRow]:
     for item in rubric.items:
         for slot in () if item.scale else item.slots:
             name = f"{item.name}.{slot}"
@@ -70,7 +71,7 @@ def _on_elements(rubric: Rubric, rows: Sequence[Combined], wishes: AgreementWish
                 resamples=min(wishes.resamples, ELEMENT_RESAMPLES),
                 seed=wishes.seed,
             )
-            yield {"measure": name, "kind": "element", **found.as_json()}
+            yield MeasureRow(measure=name, kind="element", **dict(found.row()))
 
 
 def _ratings(rows: Iterable[Combined], get: Get) -> list[Rating]:

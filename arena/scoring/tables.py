@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import fmean, median, stdev
-from typing import Any, Literal
+from typing import Literal
 
 from arena.rubrics.rubric import Rubric
 from arena.scoring.combine import Combined
 from runstore.publish import Cell
 from runstore.records import Failure, Sheet
+from runstore.results import Number, Result
 
 ALL_JUDGES = "all judges (mean)"
 ALL = "all"
@@ -202,13 +203,35 @@ class JudgeRecord:
     repairs: Mapping[str, int]
     reasons: Mapping[str, int]
 
-    def as_json(self) -> dict[str, Any]:
-        names = self.__dataclass_fields__
-        shares = {
-            "quotes_found_share": self.quotes_found / self.quotes if self.quotes else None,
-            "steady_share": self.steady / self.repeated if self.repeated else None,
-        }
-        return {name: getattr(self, name) for name in names} | shares
+    def row(self) -> JudgeRecordRow:
+        """The record as it stands in ``score.json``, with shares that are None of nothing."""
+        return JudgeRecordRow(
+            **asdict(self),
+            quotes_found_share=self.quotes_found / self.quotes if self.quotes else None,
+            steady_share=self.steady / self.repeated if self.repeated else None,
+        )
+
+
+class JudgeRecordRow(Result):
+    """A :class:`JudgeRecord` as it stands in files."""
+
+    judge: str
+    asked: int
+    failed: int
+    received: int
+    readable: int
+    values: int
+    values_missing: int
+    quotes: int
+    quotes_found: int
+    repeated: int
+    steady: int
+    flags_missing: int
+    asked_again: int
+    repairs: Mapping[str, int]
+    reasons: Mapping[str, int]
+    quotes_found_share: Number | None
+    steady_share: Number | None
 
 
 def judge_record(

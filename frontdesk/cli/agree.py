@@ -56,8 +56,8 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
     )
     text = markdown(document(found))
-    write_json(args.out / "agreement.json", found.as_json())
+    write_json(args.out / "agreement.json", found.row())
     write_text(args.out / "agreement.md", text)
-    sys.stdout.write(to_json(found.as_json(), indent=True).decode() + "\n" if args.json else text)
+    sys.stdout.write(to_json(found.row(), indent=True).decode() + "\n" if args.json else text)
     print(f"written: {args.out / 'agreement.json'}, {args.out / 'agreement.md'}", file=sys.stderr)
     return 0

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from arena.agreement.rows import MeasureRow
 from arena.rubrics.rubric import Rubric
 from arena.scoring.combine import Combined, combine_all, people_rows
 from arena.scoring.compare import GroupComparison, compare_groups
@@ -58,7 +59,7 @@ class ScoreResults:
     rows: list[Combined]
     judges: list[JudgeRecord]
     spreads: list[Spread]
-    agreed: list[dict[str, Any]]
+    agreed: list[MeasureRow]
     compared: list[GroupComparison]
     gaps: list[str]
 
@@ -96,14 +97,14 @@ def publish(folder: Path, scored: Scored, teller: Teller) -> ScoreResults:
     head = {"rubric": rubric.identity, "notes": [*gaps, *teller.undecided(rows)]}
     counts = {"subjects": len(scored.material.subjects), "repeats": scored.plan.repeats}
     delivered = {
-        "judges": [judge.as_json() for judge in judges],
+        "judges": [judge.row() for judge in judges],
         "summary": [asdict(spread) for spread in spreads],
     }
     write_jsonl(folder / "sheets.jsonl", [*scored.sheets, *scored.material.people])
     write_csv(folder / "scores.csv", *score_table(rubric, rows))
     write_csv(folder / "summary.csv", SUMMARY_HEADER, summary_rows(spreads))
     write_json(folder / "agreement.json", {**head, "measures": agreed})
-    write_json(folder / "comparison.json", {**head, "comparisons": [each.as_json() for each in compared]})
+    write_json(folder / "comparison.json", {**head, "comparisons": [each.row() for each in compared]})
     write_json(folder / "score.json", {**head, **counts, **delivered})
     return ScoreResults(scored, rows, judges, spreads, agreed, compared, gaps)
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from arena.human import ballots
 from arena.human.analysis import Analysis, analyse
-from arena.human.attention import attention
+from arena.human.attention import Attention, attention
 from arena.human.certificate import Assignment
 from arena.human.forms import say
 from arena.human.ratings import Rating, Scored, scored
+from arena.human.result import CalibratedPairRow, ComparedRow, HumanVotes, Votes
 from arena.human.study import Document, Study
 from arena.ratings.leaderboard import build
 from arena.ratings.settings import Settings
@@ -37,7 +38,7 @@ def write_analysis(
     *,
     run: Path | None = None,
     language: str = "en",
-    extra: Mapping[str, Any] | None = None,
+    extra: Mapping[str, object] | None = None,
 ) -> tuple[list[str], int]:
     """Write every file of the analysis into ``out``; returns lines that sum it up, and the number of open items.
 
@@ -57,7 +58,7 @@ def write_analysis(
             "study": study.id,
             "progress": done,
             **found.as_json(),
-            "attention": careful,
+            "attention": [{"rater": rater, **asdict(signs), "flags": signs.flags} for rater, signs in careful],
             "votes": votes,
             **(extra or {}),
         },
@@ -84,16 +85,16 @@ def _done(rows: Sequence[Scored], plan: Sequence[Assignment]) -> dict[str, int]:
     return {"finished": len(finished), "planned": len(planned or finished), "missing": len(planned - finished)}
 
 
-def _attention(study: Study, rows: Sequence[Scored]) -> list[dict[str, Any]]:
-    result: list[dict[str, Any]] = []
+def _attention(study: Study, rows: Sequence[Scored]) -> list[tuple[str, Attention]]:
+    """Each rater with the signs of inattention that were looked for."""
+    result: list[tuple[str, Attention]] = []
     for rater in dict.fromkeys(row.rater for row in rows):
         mine = [row for row in rows if row.rater == rater]
         if mine[0].group not in study.groups:
             continue
         questions = study.forms[study.groups[mine[0].group].form].questions
-        found = attention([(row.seconds, row.answers) for row in mine], questions, study.time.too_fast_seconds)
-        counts = {name: getattr(found, name) for name in ("items", "judged", "straight", "timed", "fast", "flags")}
-        result.append({"rater": rater, **counts})
+        looked_at = [(row.seconds, row.answers) for row in mine]
+        result.append((rater, attention(looked_at, questions, study.time.too_fast_seconds)))
     return result
 
 
@@ -116,7 +117,7 @@ def write_texts(study: Study, rows: Sequence[Scored], out: Path, language: str) 
 
 def _write_votes(
     study: Study, rows: Sequence[Scored], documents: Mapping[str, Document], out: Path, run: Path | None
-) -> dict[str, Any] | None:
+) -> Votes | None:
     sheets = ballots.sheets(study, rows, documents)
     if sheets:
         write_jsonl(out / "sheets.jsonl", sheets)
@@ -128,12 +129,22 @@ def _write_votes(
     write_jsonl(out / "verdicts.jsonl", people)
     board = build(from_verdicts(people, judgments), Settings())
     write_leaderboard(out, board)
-    ties = {kind: sum(one.raw == kind for one in judgments) for kind in ("both_good", "both_bad")}
-    votes: dict[str, Any] = {"judgments": len(judgments), "verdicts": len(people), **ties,
-                             "leaderboard": board.to_json(), "judges": [], "calibrated": []}  # fmt: skip
-    if run is not None and (run / "verdicts.jsonl").exists():
-        models = read_records(run / "verdicts.jsonl", Verdict)
-        votes["judges"] = [one.as_json() for one in ballots.compare_with_judges(people, models)]
-        votes["calibrated"] = [one.as_json() for one in ballots.calibrated_pairs(people, models)]
-        write_json(run / "human.json", {"study": study.id, **votes})
+    compared: tuple[ComparedRow, ...] = ()
+    calibrated: tuple[CalibratedPairRow, ...] = ()
+    beside = run if run is not None and (run / "verdicts.jsonl").exists() else None
+    if beside is not None:
+        models = read_records(beside / "verdicts.jsonl", Verdict)
+        compared = tuple(criterion.row() for criterion in ballots.compare_with_judges(people, models))
+        calibrated = tuple(pair.row() for pair in ballots.calibrated_pairs(people, models))
+    votes = Votes(
+        judgments=len(judgments),
+        verdicts=len(people),
+        both_good=sum(judgment.raw == "both_good" for judgment in judgments),
+        both_bad=sum(judgment.raw == "both_bad" for judgment in judgments),
+        leaderboard=board,
+        judges=compared,
+        calibrated=calibrated,
+    )
+    if beside is not None:
+        write_json(beside / "human.json", HumanVotes(study=study.id, **dict(votes)))
     return votes

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from arena.agreement.report import Settings, agree, report
+from arena.agreement.rows import read_agreement
 from arena.agreement.table import Rating, Scale, from_rows, load, parse_scale
 from frontdesk.cli import main
 from runstore.problems import InputProblem, Problem
+from runstore.publish import write_json
 
 SHROUT_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
 
@@ -228,3 +230,13 @@ def test_bad_options_are_usage_errors(tmp_path: Path) -> None:
     for extra in (["--confidence", "2"], ["--resamples", "-1"], ["--scale", "x"], ["--level", "fuzzy"]):
         assert main([*base, *extra]) == 2
     assert main(["agree", "--ratings", str(tmp_path / "none.csv"), "--out", str(tmp_path)]) == 2
+
+
+def test_agreement_reads_its_own_file_and_writes_it_again(tmp_path: Path) -> None:
+    lines = [f"{row},{'ab'[number % 2]}" for number, row in enumerate(rows(SHROUT_FLEISS))]
+    run(written(tmp_path, lines, "item,rater,value,mode"), "--by", "mode", "--resamples", "20")
+    file = tmp_path / "out" / "agreement.json"
+    agreed = read_agreement(file)
+    assert {level.value for level in agreed.groups} == {"a", "b"}
+    write_json(tmp_path / "again.json", agreed)
+    assert (tmp_path / "again.json").read_bytes() == file.read_bytes()

@@ -435,7 +435,7 @@ def test_people_and_judges_are_compared_and_the_win_rate_is_calibrated(tmp_path:
     assert pair.found.judge.value == pytest.approx(2 / 3)
     assert pair.found.human.value == 1
     assert pair.found.estimate.value == pytest.approx(1)
-    assert math.isfinite(pair.as_json()["estimate"]["value"])
+    assert math.isfinite(pair.row().estimate.value)
 
 
 def test_a_rubric_filled_in_by_a_person_is_a_sheet(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_a_judge_is_told_by_what_it_delivered() -> None:
     assert (record.quotes, record.quotes_found, record.asked_again) == (2, 1, 1)
     assert (record.repeated, record.steady) == (32, 31)
     assert (record.repairs, record.reasons) == ({"latex": 1}, {"the reply is empty": 1})
-    assert record.as_json()["quotes_found_share"] == 0.5
+    assert record.row().quotes_found_share == 0.5
 
 
 def test_columns_for_breakdowns_are_those_with_few_values() -> None:
@@ -129,7 +129,7 @@ def test_a_group_with_gaps_is_compared_on_common_rows_too() -> None:
     assert one.scored == ((4, 4), (2, 4))
     name, test, pairs = one.common[-1]
     assert (name, pairs, test.p_value or 1.0) == ("total", 2, 1.0)
-    assert one.as_json()["scored_second"] == "2 of 4"
+    assert one.row().scored_second == "2 of 4"
 
 
 @pytest.mark.parametrize(
@@ -155,18 +155,18 @@ def test_agreement_covers_total_areas_items_and_elements() -> None:
     j = {"a": 5, "b": 12, "c": 20, "d": 28, "e": 31}
     k = {"a": 6, "b": 14, "c": 19, "d": 30, "e": None}
     found = agreement(QAC, rows_of({"j": j, "k": k}), AgreementWishes(resamples=20))
-    assert [one["measure"] for one in found[:5]] == ["total", "A", "B", "C", "A1"]
+    assert [one.measure for one in found[:5]] == ["total", "A", "B", "C", "A1"]
     assert len(found) == 1 + 3 + 8 + 32
-    total = {one["key"]: one for one in found[0]["statistics"]}
+    total = {one.key: one for one in found[0].statistics}
     icc = total["icc_2_1"]
-    assert icc["value"] > 0.9
-    assert (icc["n_used"], icc["n"]) == (4, 5)
-    bias = {one["key"]: one for one in found[0]["pairs"][0]["statistics"]}["bias"]
-    assert (bias["value"], bias["n_used"], bias["n"]) == (-1.0, 4, 5)
+    assert icc.value > 0.9
+    assert (icc.n_used, icc.n) == (4, 5)
+    bias = {one.key: one for one in found[0].pairs[0].statistics}["bias"]
+    assert (bias.value, bias.n_used, bias.n) == (-1.0, 4, 5)
     for measure in found:
-        for one in measure["statistics"]:
-            assert one["value"] is not None or one["reason"]
-            assert one["value"] is None or math.isfinite(one["value"])
+        for one in measure.statistics:
+            assert one.value is not None or one.reason
+            assert one.value is None or math.isfinite(one.value)
 
 
 def test_agreement_is_also_reported_per_value_of_a_column() -> None:
@@ -175,7 +175,7 @@ def test_agreement_is_also_reported_per_value_of_a_column() -> None:
         "k": dict(zip("abcdefgh", range(8), strict=True)),
     }
     found = agreement(QAC, rows_of(scores, **MODES), AgreementWishes(resamples=0, by=("mode",)))
-    assert [(group["column"], group["value"], group["units"]) for group in found[0]["groups"]] == [
+    assert [(group.column, group.value, group.units) for group in found[0].groups] == [
         ("mode", "agent", 4),
         ("mode", "free", 4),
     ]
@@ -183,7 +183,7 @@ def test_agreement_is_also_reported_per_value_of_a_column() -> None:
 
 def test_one_judge_alone_agrees_with_nobody() -> None:
     found = agreement(QAC, rows_of({"j": {"a": 5, "b": 9}}), AgreementWishes(resamples=0))
-    assert {one["value"] for one in found[0]["statistics"]} == {None}
+    assert {one.value for one in found[0].statistics} == {None}
 
 
 def test_subjects_on_which_judges_are_furthest_apart_come_first() -> None:

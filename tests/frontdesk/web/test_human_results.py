@@ -10,10 +10,11 @@ import aiohttp
 import pytest
 
 from arena.human.folder import StudyFolder
+from arena.human.result import read_human
 from frontdesk.cli import main
 from frontdesk.report.run import write_report
 from frontdesk.web.store import Store
-from runstore.publish import read_csv, read_records, write_jsonl
+from runstore.publish import read_csv, read_records, write_json, write_jsonl
 from runstore.records import Judgment, Reply, Subset, Usage, Utterance, Verdict, Vote
 from tests.support.human_site import links, planned, running, walk
 from tests.support.run_folders import RunBuilder
@@ -182,6 +183,8 @@ async def test_people_vote_on_the_matches_of_a_run_and_the_tutors_stay_hidden(tm
     found = json.loads((run / "human.json").read_text())
     assert found["judges"][0]["n"] == 9
     assert found["calibrated"][0]["judge"]["value"] == 1
+    write_json(tmp_path / "again.json", read_human(run / "human.json"))
+    assert (tmp_path / "again.json").read_bytes() == (run / "human.json").read_bytes()
     assert {row["name"] for row in json.loads((folder.path / "leaderboard.json").read_text())["models"]} == set(
         pair
     )

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from arena.criteria import OVERALL
+from arena.human.result import HumanVotes, read_human
 from arena.judges.result import JudgesResult, read_judges
 from arena.ratings.result import Leaderboard, read_leaderboard
 from arena.sequential.result import GoalAccount, read_goal
@@ -51,7 +52,7 @@ class RunData:
     verdicts: list[Verdict]
     failures: list[Failure]
     spending: Spending
-    human: JsonObject | None = None
+    human: HumanVotes | None = None
     refreshed: JsonObject | None = None
     panel: JudgesResult | None = None
     quality: Quality | None = None
@@ -150,7 +151,7 @@ def load(folder: RunFolder, *, journal: bool = True) -> RunData:
         verdicts=folder.verdicts(),
         failures=folder.failures(),
         spending=spending_of(folder.journal) if journal else NOTHING,
-        human=read_json(folder.file("human.json")) if folder.file("human.json").is_file() else None,
+        human=read_human(folder.file("human.json")) if folder.file("human.json").is_file() else None,
         refreshed=next(reversed(history.lines(folder)), None),
         panel=read_judges(folder.file("judges.json")) if folder.file("judges.json").is_file() else None,
         quality=read_quality(folder.file("quality.json")) if folder.file("quality.json").is_file() else None,

@@ -2,45 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
+from arena.agreement.result import StatisticRow
+from arena.human.result import CalibratedPairRow, ComparedRow, HumanVotes, Votes
 from frontdesk.report.blocks import Block, Column, Section, Table, cells
 from frontdesk.report.figures import span
 from runstore.languages import words
-from runstore.records import JsonObject, Language
+from runstore.records import Language
 
 
-def people(human: JsonObject | None, language: Language) -> Section | None:
+def people(human: HumanVotes | None, language: Language) -> Section | None:
     """The section of a run's report; None where nobody was asked."""
     if human is None:
         return None
     return Section("people", _say("people", language), vote_blocks(human, language))
 
 
-def vote_blocks(votes: Mapping[str, Any], language: str) -> list[Block]:
-    """Tables of a study's ``votes`` (the content of ``human.json``)."""
+def vote_blocks(votes: Votes, language: str) -> list[Block]:
+    """Tables of a study's ``votes``."""
     blocks: list[Block] = [_board(votes, language)]
-    if votes["judges"]:
-        blocks.append(_agreement(votes["judges"], language))
-    if votes["calibrated"]:
-        blocks.append(_calibrated(votes["calibrated"], language))
+    if votes.judges:
+        blocks.append(_agreement(votes.judges, language))
+    if votes.calibrated:
+        blocks.append(_calibrated(votes.calibrated, language))
     return blocks
 
 
-def _board(votes: Mapping[str, Any], language: str) -> Table:
+def _board(votes: Votes, language: str) -> Table:
     rows = [
-        (one["name"], _number(one["rating"], 0), *(f"{one[key]:g}" for key in ("wins", "losses", "ties")))
-        for one in votes["leaderboard"]["models"]
+        (one.name, _number(one.rating, 0), *(f"{count:g}" for count in (one.wins, one.losses, one.ties)))
+        for one in votes.leaderboard.models
     ]
     heads = ("tutor", "rating", "wins", "losses", "ties")
-    counts = {key: votes[key] for key in ("judgments", "both_good", "both_bad")}
+    counts = {"judgments": votes.judgments, "both_good": votes.both_good, "both_bad": votes.both_bad}
     return _table(heads, rows, _say("votes", language, **counts), "", language)
 
 
-def _agreement(judges: Sequence[Mapping[str, Any]], language: str) -> Table:
+def _agreement(judges: Sequence[ComparedRow], language: str) -> Table:
     rows = [
-        (one["criterion"], f"{one['agree']} / {one['n']}", _number(one["kappa"]["value"]), str(one["unjudged"]),
+        (one.criterion, f"{one.agree} / {one.n}", _number(one.kappa.value), str(one.unjudged),
          _confusion(one, language))
         for one in judges
     ]  # fmt: skip
@@ -48,15 +49,15 @@ def _agreement(judges: Sequence[Mapping[str, Any]], language: str) -> Table:
     return _table(heads, rows, _say("agreement_caption", language), _say("agreement", language), language)
 
 
-def _calibrated(pairs: Sequence[Mapping[str, Any]], language: str) -> Table:
+def _calibrated(pairs: Sequence[CalibratedPairRow], language: str) -> Table:
     rows = [
-        (_say("over", language, a=one["a"], b=one["b"], criterion=one["criterion"]), _figure(one["judge"]),
-         _figure(one["human"]), _figure(one["estimate"]),
-         "–" if one["votes_needed"]["more"] is None else str(one["votes_needed"]["more"]))
+        (_say("over", language, a=one.a, b=one.b, criterion=one.criterion), _figure(one.judge),
+         _figure(one.human), _figure(one.estimate),
+         "–" if one.votes_needed.more is None else str(one.votes_needed.more))
         for one in pairs
     ]  # fmt: skip
     heads = ("rate_of", "judges_alone", "people_alone", "both", "more")
-    caption = _say("calibrated_caption", language, width=f"{pairs[0]['votes_needed']['width']:g}")
+    caption = _say("calibrated_caption", language, width=f"{pairs[0].votes_needed.width:g}")
     return _table(heads, rows, caption, _say("calibrated", language), language)
 
 
@@ -65,16 +66,16 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str, ti
     return Table(titles, [cells(*row) for row in rows], caption, title)
 
 
-def _confusion(one: Mapping[str, Any], language: str) -> str:
-    lines = zip(one["labels"], one["counts"], strict=True)
+def _confusion(one: ComparedRow, language: str) -> str:
+    lines = zip(one.labels, one.counts, strict=True)
     return "; ".join(f"{_say(label, language)}: {', '.join(map(str, counts))}" for label, counts in lines)
 
 
-def _figure(one: Mapping[str, Any]) -> str:
-    if one["value"] is None:
-        return f"– ({one['reason']})"
-    bounds = one["interval"]
-    return f"{100 * one['value']:.0f}%" + (f" ({span(*bounds)})" if bounds else "")
+def _figure(one: StatisticRow) -> str:
+    if one.value is None:
+        return f"– ({one.reason})"
+    bounds = one.interval
+    return f"{100 * one.value:.0f}%" + (f" ({span(*bounds)})" if bounds else "")
 
 
 def _number(value: float | None, digits: int = 2) -> str:

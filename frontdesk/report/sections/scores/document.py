@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 from arena.agreement.bland_altman import LimitsOfAgreement, bland_altman
+from arena.agreement.result import StatisticRow
 from arena.scoring.compare import GroupComparison
 from arena.scoring.disagreement import Disagreement, disagreements
 from arena.scoring.tables import ALL, ALL_JUDGES, Spread, judges_of, measures
@@ -122,19 +122,19 @@ def _agreement(results: ScoreResults, say: Words) -> Section | None:
         return None
     rows: list[tuple[Cell, ...]] = []
     for measure in results.agreed:
-        if measure["kind"] != "element":
-            by_key = {statistic["key"]: statistic for statistic in measure["statistics"]}
+        if measure.kind != "element":
+            by_key = {statistic.key: statistic for statistic in measure.statistics}
             figures = (_statistic(say, by_key[key]) if key in by_key else "" for key in HEADLINES)
-            rows.append(cells(_measure(measure["measure"], say), *figures))
+            rows.append(cells(_measure(measure.measure, say), *figures))
     head = [Column(say(key), number=False) for key in ("measure", *(f"statistic_{key}" for key in HEADLINES))]
     return Section("agreement", say("agreement"), [Table(tuple(head), rows, say("all_in_file"))])
 
 
-def _statistic(say: Words, statistic: dict[str, Any]) -> str:
-    if statistic["value"] is None:
-        return say("not_estimable", reason=statistic["reason"])
-    n = say("of", n=statistic["n_used"], of=statistic["n"])
-    return f"{_with_interval(statistic['value'], statistic['interval'])} ({n})"
+def _statistic(say: Words, statistic: StatisticRow) -> str:
+    if statistic.value is None:
+        return say("not_estimable", reason=statistic.reason)
+    n = say("of", n=statistic.n_used, of=statistic.n)
+    return f"{_with_interval(statistic.value, statistic.interval)} ({n})"
 
 
 def _elements(results: ScoreResults, say: Words) -> Section:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from arena.human.analysis import Analysis, Cell, Comparison
+from arena.human.attention import Attention
+from arena.human.result import Votes
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, points
 from frontdesk.report.sections.run.people import vote_blocks
 from frontdesk.report.sections.study import table
@@ -17,8 +18,8 @@ def document(
     language: str,
     analysis: Analysis,
     done: Mapping[str, int],
-    careful: Sequence[Mapping[str, Any]],
-    votes: Mapping[str, Any] | None,
+    careful: Sequence[tuple[str, Attention]],
+    votes: Votes | None,
 ) -> Document:
     """The whole report; its banner says how much of the plan is finished where some is not."""
     say = words("frontdesk.report", "study", language)
@@ -53,7 +54,7 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "
     )
 
 
-def _sections(analysis: Analysis, careful: Sequence[Mapping[str, Any]], say: Words) -> list[Section]:
+def _sections(analysis: Analysis, careful: Sequence[tuple[str, Attention]], say: Words) -> list[Section]:
     names = [key for key, _ in analysis.conditions]
     sections: list[Section] = []
     if analysis.table:
@@ -126,13 +127,13 @@ def _money(analysis: Analysis, say: Words) -> Table:
     return _table(heads, rows, say("money_caption"))
 
 
-def _answers(analysis: Analysis, careful: Sequence[Mapping[str, Any]], say: Words) -> list[Block]:
+def _answers(analysis: Analysis, careful: Sequence[tuple[str, Attention]], say: Words) -> list[Block]:
     answered = [
         (f"{group}: {question}", str(n), str(na), str(of - n - na), str(of))
         for group, question, n, na, of in analysis.answered
     ]
     seconds = [(f"{group}, {condition}", *_cell(cell, say)) for group, condition, cell in analysis.seconds]
-    flags = [(row["rater"], ", ".join(row["flags"]), str(row["items"])) for row in careful if row["flags"]]
+    flags = [(rater, ", ".join(signs.flags), str(signs.items)) for rater, signs in careful if signs.flags]
     blocks: list[Block] = [_table(_heads("question answered not_applicable missing items", say), answered)]
     if seconds:
         heads = _heads("group_condition mean_sd_s median items", say)
@@ -158,5 +159,5 @@ def _interval(bounds: tuple[float, float] | None) -> str:
     return "-" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}"
 
 
-def _vote_sections(votes: Mapping[str, Any] | None, language: str, say: Words) -> list[Section]:
+def _vote_sections(votes: Votes | None, language: str, say: Words) -> list[Section]:
     return [] if votes is None else [Section("votes", say("votes"), vote_blocks(votes, language))]
