@@ -14,6 +14,7 @@ from runstore.problems import Problem
 if TYPE_CHECKING:
     from frontdesk.cli.stages import Session
     from frontdesk.runner.config import Config
+    from frontdesk.runner.leaderboard_history import Refresh
     from frontdesk.runner.refresh import Change
 
 
@@ -143,7 +144,7 @@ def _with_settings(table: dict[str, Any], settings: Iterable[str]) -> dict[str, 
     return table
 
 
-def _print(line: dict[str, Any], *, is_new: bool, as_json: bool) -> None:
+def _print(line: Refresh, *, is_new: bool, as_json: bool) -> None:
     from frontdesk.cli.listing import print_table
     from frontdesk.report.sections.run.refresh import table
     from runstore.publish import to_json

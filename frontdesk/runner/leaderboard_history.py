@@ -6,72 +6,142 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from arena.ratings.result import Leaderboard, read_leaderboard
 from frontdesk.runner.runfolder import RunFolder
-from runstore.publish import read_json, read_rows, write_json, write_jsonl
+from runstore.publish import parse_record, read_json, read_records, write_json, write_jsonl
 from runstore.records import Verdict
+from runstore.results import Number, Result
 
 HISTORY = "history.jsonl"
 PENDING = "refresh.json"
-FIGURES = ("name", "rating", "lower", "upper", "rank", "matches", "win_rate", "group")
-
-JsonObject = dict[str, Any]
 _SMALL = 5e-4
 """Rating points that are rounding, not news."""
 
+Outcome = tuple[str, str, str, str, str, str | None]
+"""(subset, endpoint, endpoint, criterion, outcome, winner) of a verdict."""
 
-def begin(folder: RunFolder, change: JsonObject) -> JsonObject:
+
+class Figures(Result):
+    """What a history keeps of a model."""
+
+    name: str
+    rating: Number | None
+    lower: Number | None
+    upper: Number | None
+    rank: int | None
+    matches: Number
+    win_rate: Number | None
+    group: int
+
+
+class Pending(Result):
+    """What stood before a change of endpoints or judges (``change``: names by what happens to them)."""
+
+    change: Mapping[str, tuple[str, ...]]
+    models: tuple[Figures, ...]
+    verdicts: tuple[Outcome, ...]
+
+
+class Changed(Result):
+    """Matches that are new, gone, decided otherwise than before, and decided alike."""
+
+    new: int
+    gone: int
+    changed: int
+    same: int
+
+
+class Move(Result):
+    """An endpoint then and now: by how many rating points it ``moved``, and the keys of the reasons ``why``."""
+
+    name: str
+    moved: Number | None
+    scale: Number | None = None
+    evidence: Number | None = None
+    new_matches: int
+    gone_matches: int
+    changed_verdicts: int
+    why: tuple[str, ...]
+
+
+class Refresh(Result):
+    """A line of the history; ``config`` is the digest of the settled configuration."""
+
+    number: int | None = None
+    at: str
+    change: Mapping[str, tuple[str, ...]]
+    config: str
+    verdicts: Changed
+    before: tuple[Figures, ...]
+    after: tuple[Figures, ...]
+    moves: tuple[Move, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Changed verdicts in all, and by endpoint."""
+
+    total: Changed
+    by_endpoint: Mapping[str, Changed]
+
+
+def begin(folder: RunFolder, change: Mapping[str, Sequence[str]]) -> Pending:
     """What stood before the change. It is kept in ``refresh.json`` until the refresh has ended.
 
     So that a refresh that was interrupted still tells the difference from where it began.
     """
     path = folder.file(PENDING)
+    names = {key: tuple(value) for key, value in change.items()}
     if path.is_file():
-        pending: JsonObject = read_json(path)
-        if pending["change"] == change:
+        pending = parse_record(Pending, read_json(path), path)
+        if pending.change == names:
             return pending
     board = read_leaderboard(folder.file("leaderboard.json"))
-    pending = {"change": change, "models": figures(board), "verdicts": outcomes(folder.verdicts())}
+    pending = Pending(change=names, models=figures(board), verdicts=outcomes(folder.verdicts()))
     write_json(path, pending)
     return pending
 
 
-def end(folder: RunFolder, line: JsonObject) -> bool:
+def end(folder: RunFolder, line: Refresh) -> bool:
     """Add the line to the history, unless the refresh changed nothing at all; returns whether it was added."""
     path = folder.file(HISTORY)
     earlier = lines(folder)
-    last = earlier[-1]["config"] if earlier else None
-    is_new = line["before"] != line["after"] or last != line["config"]
+    last = earlier[-1].config if earlier else None
+    is_new = line.before != line.after or last != line.config
     if is_new:
-        write_jsonl(path, [*earlier, {"number": len(earlier) + 1, **line}])
+        write_jsonl(path, [*earlier, line.model_copy(update={"number": len(earlier) + 1})])
     folder.file(PENDING).unlink(missing_ok=True)
     return is_new
 
 
-def lines(folder: RunFolder) -> list[JsonObject]:
-    """Every refresh so far, the oldest first. Raises InputProblem for a file that is not JSON lines."""
+def lines(folder: RunFolder) -> list[Refresh]:
+    """Every refresh so far, the oldest first. Raises InputProblem naming the line and field that is wrong."""
     path = folder.file(HISTORY)
-    return [row for _, row in read_rows(path)] if path.is_file() else []
+    return read_records(path, Refresh) if path.is_file() else []
 
 
-def figures(board: Leaderboard) -> list[JsonObject]:
+def figures(board: Leaderboard) -> tuple[Figures, ...]:
     """The figures of each model that a history keeps, best first."""
-    return [{key: getattr(model, key) for key in FIGURES} for model in board.models]
+    return tuple(Figures(**{key: getattr(model, key) for key in Figures.model_fields}) for model in board.models)
 
 
-def outcomes(verdicts: Sequence[Verdict]) -> list[list[str | None]]:
-    """(subset, endpoint, endpoint, criterion, outcome, winner) of each verdict."""
-    return [[v.subset, *sorted(v.endpoints), v.criterion, v.outcome, v.winner] for v in verdicts]
+def outcomes(verdicts: Sequence[Verdict]) -> tuple[Outcome, ...]:
+    """The outcome of each verdict."""
+    rows: list[Outcome] = []
+    for verdict in verdicts:
+        first, second = sorted(verdict.endpoints)
+        rows.append((verdict.subset, first, second, verdict.criterion, verdict.outcome, verdict.winner))
+    return tuple(rows)
 
 
-def changed_verdicts(before: Sequence[Sequence[str | None]], after: Sequence[Verdict]) -> JsonObject:
+def changed_verdicts(before: Sequence[Outcome], after: Sequence[Verdict]) -> Changes:
     """How many matches are new, gone, and decided otherwise than before, in all and by endpoint."""
-    old = {tuple(row[:4]): tuple(row[4:]) for row in before}
-    new = {tuple(row[:4]): tuple(row[4:]) for row in outcomes(after)}
-    by_endpoint: dict[str, JsonObject] = {}
-    total = {"new": 0, "gone": 0, "changed": 0, "same": 0}
+    old = {row[:4]: row[4:] for row in before}
+    new = {row[:4]: row[4:] for row in outcomes(after)}
+    by_endpoint: dict[str, dict[str, int]] = {}
+    total = dict.fromkeys(Changed.model_fields, 0)
     for key in {**old, **new}:
         kind = (
             "new"
@@ -82,64 +152,67 @@ def changed_verdicts(before: Sequence[Sequence[str | None]], after: Sequence[Ver
             if old[key] == new[key]
             else "changed"
         )
-        for counts in (total, *(by_endpoint.setdefault(str(name), dict.fromkeys(total, 0)) for name in key[1:3])):
+        for counts in (total, *(by_endpoint.setdefault(name, dict.fromkeys(total, 0)) for name in key[1:3])):
             counts[kind] += 1
-    return {"total": total, "by_endpoint": [{"name": name, **by_endpoint[name]} for name in sorted(by_endpoint)]}
+    return Changes(Changed(**total), {name: Changed(**counts) for name, counts in by_endpoint.items()})
 
 
 def moves(
-    before: Sequence[JsonObject], after: Sequence[JsonObject], verdicts: JsonObject, *, anchored: bool = False
-) -> list[JsonObject]:
+    before: Sequence[Figures], after: Sequence[Figures], changes: Changes, *, anchored: bool = False
+) -> tuple[Move, ...]:
     """Each endpoint then and now, in today's order, those that left last; and why it moved.
 
     A rating's move is ``scale`` (the mean of all ratings is 1000, so who comes or goes shifts everybody alike;
     0 where an anchor holds the scale) plus ``evidence`` (what the matches say otherwise than before).
     """
-    old = {model["name"]: model for model in before}
-    new = {model["name"]: model for model in after}
-    counts = {row["name"]: row for row in verdicts["by_endpoint"]}
+    old = {model.name: model for model in before}
+    new = {model.name: model for model in after}
     shift = 0.0 if anchored else _shift(old, new)
     names = [*new, *(name for name in old if name not in new)]
-    return [_move(name, old.get(name), new.get(name), shift, counts.get(name)) for name in names]
+    nothing = Changed(new=0, gone=0, changed=0, same=0)
+    return tuple(
+        _move(name, old.get(name), new.get(name), shift, changes.by_endpoint.get(name, nothing)) for name in names
+    )
 
 
-def _shift(old: Mapping[str, JsonObject], new: Mapping[str, JsonObject]) -> float | None:
+def _shift(old: Mapping[str, Figures], new: Mapping[str, Figures]) -> float | None:
     """By how much the mean of the endpoints rated both times moved; None where there is none."""
-    both = [name for name in old if name in new and None not in (old[name]["rating"], new[name]["rating"])]
-    if not both:
+    gaps = [gap for name in old if (gap := _gap(old[name], new.get(name))) is not None]
+    return sum(gaps) / len(gaps) if gaps else None
+
+
+def _gap(old: Figures | None, new: Figures | None) -> float | None:
+    if old is None or new is None or old.rating is None or new.rating is None:
         return None
-    return sum(new[name]["rating"] - old[name]["rating"] for name in both) / len(both)
+    return new.rating - old.rating
 
 
-def _move(
-    name: str, old: JsonObject | None, new: JsonObject | None, shift: float | None, counts: JsonObject | None
-) -> JsonObject:
-    moved = None
-    if old is not None and new is not None and None not in (old["rating"], new["rating"]):
-        moved = new["rating"] - old["rating"]
-    row: JsonObject = {
-        "name": name,
-        "moved": _rounded(moved),
-        "scale": _rounded(shift) if moved is not None else None,
-        "evidence": _rounded(moved - shift) if moved is not None and shift is not None else None,
-        "new_matches": counts["new"] if counts else 0,
-        "gone_matches": counts["gone"] if counts else 0,
-        "changed_verdicts": counts["changed"] if counts else 0,
-    }
-    return row | {"why": _why(row, old, new)}
+def _move(name: str, old: Figures | None, new: Figures | None, shift: float | None, counts: Changed) -> Move:
+    moved = _gap(old, new)
+    move = Move(
+        name=name,
+        moved=_rounded(moved),
+        scale=_rounded(shift) if moved is not None else None,
+        evidence=_rounded(moved - shift) if moved is not None and shift is not None else None,
+        new_matches=counts.new,
+        gone_matches=counts.gone,
+        changed_verdicts=counts.changed,
+        why=(),
+    )
+    return move.model_copy(update={"why": _why(move, old, new)})
 
 
-def _why(row: JsonObject, old: JsonObject | None, new: JsonObject | None) -> list[str]:
+def _why(move: Move, old: Figures | None, new: Figures | None) -> tuple[str, ...]:
     """Keys of reasons (the report has their words): what could have moved this endpoint, and did."""
     if old is None or new is None:
-        return ["added" if old is None else "dropped"]
-    if row["moved"] is None:
-        return ["rated_now" if old["rating"] is None and new["rating"] is not None else "not_comparable"]
-    reasons = ["scale"] if abs(row["scale"] or 0.0) > _SMALL else []
-    if abs(row["evidence"] or 0.0) > _SMALL:
-        own = [key for key in ("new_matches", "gone_matches", "changed_verdicts") if row[key]]
+        return ("added" if old is None else "dropped",)
+    if move.moved is None:
+        return ("rated_now" if old.rating is None and new.rating is not None else "not_comparable",)
+    reasons = ["scale"] if abs(move.scale or 0.0) > _SMALL else []
+    if abs(move.evidence or 0.0) > _SMALL:
+        own = [key for key in ("new_matches", "gone_matches", "changed_verdicts") if getattr(move, key)]
         reasons += own or ["others"]
-    return reasons or ["unmoved"]
+    return tuple(reasons) or ("unmoved",)
 
 
 def _rounded(value: float | None) -> float | None:

@@ -18,6 +18,7 @@ from frontdesk.runner import config as configuration
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner import prepare
 from frontdesk.runner.config import Config
+from frontdesk.runner.leaderboard_history import Pending, Refresh
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.plan import Calls, Kept
 from frontdesk.runner.rating import rate_run
@@ -224,22 +225,21 @@ async def perform(pipeline: Pipeline, change: Change) -> tuple[list[Judgment], l
 
 
 def conclude(
-    folder: RunFolder, config: Config, began: dict[str, Any], judged: tuple[list[Judgment], list[Verdict]]
-) -> tuple[dict[str, Any], bool]:
+    folder: RunFolder, config: Config, began: Pending, judged: tuple[list[Judgment], list[Verdict]]
+) -> tuple[Refresh, bool]:
     """New ratings, and the history's line; returns the line and whether anything is new in it."""
     judgments, verdicts = judged
     forget_styles(folder, config)
     board = rate_run(folder, config, judgments, verdicts)
     after = history.figures(board)
-    counts = history.changed_verdicts(began["verdicts"], verdicts)
-    moves = history.moves(began["models"], after, counts, anchored=bool(config.rate.anchor))
-    line: dict[str, Any] = {
-        "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "change": began["change"],
-        "config": digest(configuration.settled(config)),
-        "verdicts": counts["total"],
-        "before": began["models"],
-        "after": after,
-        "moves": moves,
-    }
+    counts = history.changed_verdicts(began.verdicts, verdicts)
+    line = Refresh(
+        at=datetime.now(UTC).isoformat(timespec="seconds"),
+        change=began.change,
+        config=digest(configuration.settled(config)),
+        verdicts=counts.total,
+        before=began.models,
+        after=after,
+        moves=history.moves(began.models, after, counts, anchored=bool(config.rate.anchor)),
+    )
     return line, history.end(folder, line)

@@ -53,7 +53,7 @@ class RunData:
     failures: list[Failure]
     spending: Spending
     human: HumanVotes | None = None
-    refreshed: JsonObject | None = None
+    refreshed: history.Refresh | None = None
     panel: JudgesResult | None = None
     quality: Quality | None = None
     goal: GoalAccount | None = None
