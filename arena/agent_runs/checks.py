@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from arena.agent_runs.figures import Bools, round_order
+from arena.agent_runs.result import Check
 from arena.agent_runs.state import (
     LLM_MISSING,
     NO_KEY,
@@ -35,15 +35,15 @@ class Limits:
     judge_failures: float = 0.0
 
 
-def share_check(name: str, count: int, of: int, limit: float) -> dict[str, Any]:
+def share_check(name: str, count: int, of: int, limit: float) -> Check:
     """Passes where count / of <= limit."""
     share = count / of if of else 0.0
-    return {"name": name, "passed": share <= limit, "count": count, "of": of, "share": share, "limit": limit}
+    return Check(name=name, passed=share <= limit, count=count, of=of, share=share, limit=limit)
 
 
-def note(name: str, count: int, of: int) -> dict[str, Any]:
+def note(name: str, count: int, of: int) -> Check:
     """Something to know that fails nothing: ``passed`` is None."""
-    return {"name": name, "passed": None, "count": count, "of": of, "share": count / of if of else 0.0}
+    return Check(name=name, passed=None, count=count, of=of, share=count / of if of else 0.0)
 
 
 def run_checks(
@@ -56,7 +56,7 @@ def run_checks(
     queries: int,
     unmatched: int,
     limits: Limits,
-) -> list[dict[str, Any]]:
+) -> list[Check]:
     """Checks on all rows read; ``kept`` marks those that are no duplicates.
 
     ``scored_elsewhere``: intent comes from a judge, or the tables have no column for it, so that missing LLM
@@ -67,7 +67,7 @@ def run_checks(
     def flagged(flag: int) -> int:
         return int(np.count_nonzero(flags & flag))
 
-    checks: list[dict[str, Any]] = []
+    checks: list[Check] = []
     if full:
         checks += [
             _items_per_round(records[kept], state),
@@ -86,21 +86,22 @@ def run_checks(
     checks += [note(name, flagged(flag), rows) for name, flag in notes if flagged(flag)]
     if dates := [name for name in state.rounds.listed if _DATE.search(name)]:
         # Spreadsheets turn 1/1 into the first of January.
-        checks.append({**note("rounds_look_like_dates", len(dates), len(state.rounds.listed)), "rows": dates[:20]})
+        dated = note("rounds_look_like_dates", len(dates), len(state.rounds.listed))
+        checks.append(dated.model_copy(update={"rows": tuple(dates[:20])}))
     if full and len(state.rounds.listed) == 1:
         checks.append(note("single_round", 1, 1))
     return checks
 
 
-def _items_per_round(records: Records, state: State) -> dict[str, Any]:
+def _items_per_round(records: Records, state: State) -> Check:
     counts = np.bincount(records["round"], minlength=len(state.rounds.listed))
     most = int(counts.max(initial=0))
-    return {
-        "name": "items_per_round",
-        "passed": bool((counts == most).all()),
-        "count": int(most - counts.min(initial=most)),
-        "of": most,
-        "share": (most - int(counts.min(initial=most))) / most if most else 0.0,
-        "limit": 0.0,
-        "rounds": {state.rounds.listed[code]: int(counts[code]) for code in round_order(state.rounds.listed)},
-    }
+    return Check(
+        name="items_per_round",
+        passed=bool((counts == most).all()),
+        count=int(most - counts.min(initial=most)),
+        of=most,
+        share=(most - int(counts.min(initial=most))) / most if most else 0.0,
+        limit=0.0,
+        rounds={state.rounds.listed[code]: int(counts[code]) for code in round_order(state.rounds.listed)},
+    )

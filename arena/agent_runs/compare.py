@@ -6,12 +6,11 @@ with the mean of its rounds.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.agent_runs.figures import Indices, first_occurrences
+from arena.agent_runs.result import BeforeAfter, FigureTest, Questions
 from arena.agent_runs.scored import Scored
 from arena.agent_runs.state import ABSENT, NO_KEY, Records
 from arena.agreement.holm import holm
@@ -23,7 +22,7 @@ _FIGURES = ("intent", "accuracy", "speed", "seconds", "stability")
 _LISTED = 10
 
 
-def compare(before: Scored, after: Scored) -> tuple[dict[str, Any], dict[str, list[int]]]:
+def compare(before: Scored, after: Scored) -> tuple[BeforeAfter, dict[str, list[int]]]:
     """Paired tests of ``after`` against ``before``, and the rows of ``after`` worth showing ("lost", "gained").
 
     McNemar's exact test on questions that succeed in more than half of their rounds; Wilcoxon's signed ranks on
@@ -38,20 +37,19 @@ def compare(before: Scored, after: Scored) -> tuple[dict[str, Any], dict[str, li
     tests = [_row("success", held_before, held_after, mcnemar(held_after, held_before))]
     tests += [_row(name, *pairs[name], wilcoxon(pairs[name][1], pairs[name][0])) for name in _FIGURES]
     lost, gained = (held_before == 1) & (held_after == 0), (held_before == 0) & (held_after == 1)
-    for row, adjusted in zip(tests, holm([row["p_value"] for row in tests]), strict=True):
-        row["p_holm"] = adjusted
-    result: dict[str, Any] = {
-        "before": [table.path.name for table in before.tables],
-        "after": [table.path.name for table in after.tables],
-        "queries": {
-            "both": len(both),
-            "only_before": len(keys_before) - len(both),
-            "only_after": len(keys_after) - len(both),
-        },
-        "gained": int(gained.sum()),
-        "lost": int(lost.sum()),
-        "tests": tests,
-    }
+    corrected = holm([test.p_value for test in tests])
+    result = BeforeAfter(
+        before=tuple(table.path.name for table in before.tables),
+        after=tuple(table.path.name for table in after.tables),
+        queries=Questions(
+            both=len(both),
+            only_before=len(keys_before) - len(both),
+            only_after=len(keys_after) - len(both),
+        ),
+        gained=int(gained.sum()),
+        lost=int(lost.sum()),
+        tests=tuple(test.model_copy(update={"p_holm": p}) for test, p in zip(tests, corrected, strict=True)),
+    )
     changed = {"lost": lost, "gained": gained}
     return result, {name: _first_rows(after.records, both[which]) for name, which in changed.items()}
 
@@ -83,17 +81,18 @@ def _held(won: Floats) -> Floats:
     return np.where(np.isnan(won), np.nan, won > 0.5)
 
 
-def _row(figure: str, before: Floats, after: Floats, test: SignificanceTest) -> dict[str, Any]:
+def _row(figure: str, before: Floats, after: Floats, test: SignificanceTest) -> FigureTest:
     there = ~np.isnan(before) & ~np.isnan(after)
     means = [float(values[there].mean()) if there.any() else None for values in (before, after)]
-    return {
-        "figure": figure,
-        "before": means[0],
-        "after": means[1],
-        "difference": None if means[0] is None or means[1] is None else means[1] - means[0],
-        "queries": int(there.sum()),
-        **test.row().to_json(),
-    }
+    return FigureTest(
+        figure=figure,
+        before=means[0],
+        after=means[1],
+        difference=None if means[0] is None or means[1] is None else means[1] - means[0],
+        queries=int(there.sum()),
+        **dict(test.row()),
+        p_holm=None,
+    )
 
 
 def _first_rows(records: Records, keys: NDArray[np.uint64]) -> list[int]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from arena.agent_runs.intent import ORIGINS
 from arena.agent_runs.links import BASES
+from arena.agent_runs.result import Accuracy, Figures, Intent, RoundFigures, Speed, Stability
 from arena.agent_runs.state import ABSENT, NO_KEY, Records
 
 Bools = NDArray[np.bool_]
@@ -44,15 +45,15 @@ def round_order(names: Sequence[str]) -> list[int]:
     return sorted(range(len(names)), key=place)
 
 
-def round_figures(records: Records, rounds: Sequence[str]) -> list[dict[str, Any]]:
-    """One object a round, in order; ``records`` are those that count (no duplicates)."""
-    return [
-        {"round": rounds[code], "index": place, **_figures(records, records["round"] == code)}
+def round_figures(records: Records, rounds: Sequence[str]) -> tuple[RoundFigures, ...]:
+    """The figures of each round, in order; ``records`` are those that count (no duplicates)."""
+    return tuple(
+        RoundFigures(round=rounds[code], index=place, **dict(_figures(records, records["round"] == code)))
         for place, code in enumerate(round_order(rounds), 1)
-    ]
+    )
 
 
-def _figures(records: Records, chosen: Bools) -> dict[str, Any]:
+def _figures(records: Records, chosen: Bools) -> Figures:
     # Column by column: a copy of whole records would be the largest thing in memory.
     rows = {name: records[name][chosen] for name in ("origin", "basis", "accuracy", "speed", "stability")}
     items = int(np.count_nonzero(chosen))
@@ -62,52 +63,51 @@ def _figures(records: Records, chosen: Bools) -> dict[str, Any]:
     bases = np.bincount(rows["basis"], minlength=len(BASES))
     seconds = records["seconds"][chosen & ~np.isnan(records["seconds"])]
     intent = records["intent"][chosen & ~np.isnan(records["intent"])]
-    return {
-        "items": items,
-        "intent": {
-            "score": _mean(intent),
-            "origin": {name: int(origins[code]) for code, name in enumerate(ORIGINS)},
-            "scored": len(intent),
-        },
-        "accuracy": {
-            "score": _mean(accuracy[accuracy != ABSENT]),
-            "success": success,
-            "fail": scored - success,
-            "rate": success / scored if scored else None,
-            "scored": scored,
-            "not_applicable": items - scored,
-            "basis": {name: int(bases[code]) for code, name in enumerate(BASES)},
-        },
-        "speed": {
-            "mean_s": _mean(seconds),
-            "score": _mean(speed[speed != ABSENT]),
-            "distribution": {str(band): int((speed == band).sum()) for band in range(5, -1, -1)},
-            "scored": int((speed != ABSENT).sum()),
-            "missing": int((speed == ABSENT).sum()),
-            "timed": len(seconds),
-        },
-        "stability": {
-            "score": _mean(stability[stability != ABSENT]),
-            "ok": int((stability == 5).sum()),
-            "bad": int((stability == 0).sum()),
-        },
-    }
+    return Figures(
+        items=items,
+        intent=Intent(
+            score=_mean(intent),
+            origin={name: int(origins[code]) for code, name in enumerate(ORIGINS)},
+            scored=len(intent),
+        ),
+        accuracy=Accuracy(
+            score=_mean(accuracy[accuracy != ABSENT]),
+            success=success,
+            fail=scored - success,
+            rate=success / scored if scored else None,
+            scored=scored,
+            not_applicable=items - scored,
+            basis={name: int(bases[code]) for code, name in enumerate(BASES)},
+        ),
+        speed=Speed(
+            mean_s=_mean(seconds),
+            score=_mean(speed[speed != ABSENT]),
+            distribution={str(band): int((speed == band).sum()) for band in range(5, -1, -1)},
+            scored=int((speed != ABSENT).sum()),
+            missing=int((speed == ABSENT).sum()),
+            timed=len(seconds),
+        ),
+        stability=Stability(
+            score=_mean(stability[stability != ABSENT]),
+            ok=int((stability == 5).sum()),
+            bad=int((stability == 0).sum()),
+        ),
+    )
 
 
-def set_figures(rounds: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def set_figures(rounds: Sequence[RoundFigures]) -> Figures:
     """The set: means and rates are the plain means of the rounds' values, counts are sums."""
 
     def merged(values: list[Any], name: str) -> Any:
         if isinstance(values[0], dict):
-            keys = cast("dict[str, Any]", values[0])
-            return {key: merged([value[key] for value in values], key) for key in keys}
+            return {key: merged([value[key] for value in values], key) for key in cast("list[str]", values[0])}
         if name in {"score", "mean_s", "rate"}:
             known = [value for value in values if value is not None]
             return sum(known) / len(known) if known else None
         return sum(values)
 
-    parts = [{key: value for key, value in row.items() if key not in {"round", "index"}} for row in rounds]
-    return merged(parts, "") if parts else {}
+    rows = [figures.model_dump(include=set(Figures.model_fields)) for figures in rounds]
+    return Figures.model_validate(merged(rows, ""))
 
 
 def _mean(values: NDArray[Any]) -> float | None:

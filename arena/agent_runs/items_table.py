@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from arena.agent_runs.consistency import LABELS, Queries
 from arena.agent_runs.figures import Bools, Indices
 from arena.agent_runs.items import Item
+from arena.agent_runs.result import Check, Duplicate, ShownItem
 from arena.agent_runs.scored import Scored
 from arena.agent_runs.state import MAX_ROUNDS, NO_RESPONSE, Records
 from runstore.publish import Cell, write_csv
@@ -73,9 +73,9 @@ def _one_a_query(wanted: Bools, queries: Queries, count: int) -> Indices:
 
 def write_items(
     scored: Scored, first: Indices, labels: Labels, wanted: dict[str, list[int]], items: Path | None
-) -> dict[str, list[dict[str, Any]]]:
+) -> dict[str, list[ShownItem]]:
     places = {place for rows in wanted.values() for place in rows}
-    found: dict[int, dict[str, Any]] = {}
+    found: dict[int, ShownItem] = {}
     names = [table.path.name for table in scored.tables]
     files, numbers = scored.records["file"], scored.records["row"]
     several = len(names) > 1
@@ -90,7 +90,7 @@ def write_items(
             label = "" if duplicate is not None else LABELS[int(labels[place])]
             row: list[Cell] = [names[files[place]], *texts, label, duplicate]
             if place in places:
-                found[place] = dict(zip(ITEM_HEADER, row, strict=True))
+                found[place] = ShownItem.model_validate(dict(zip(ITEM_HEADER, row, strict=True)))
             yield row
 
     if items is not None:
@@ -101,23 +101,29 @@ def write_items(
     return {name: [found[place] for place in chosen if place in found] for name, chosen in wanted.items()}
 
 
-def name_rows(checks: list[dict[str, Any]], shown: dict[str, list[dict[str, Any]]], scored: Scored) -> None:
-    """Put row numbers and Query IDs beside the checks they belong to."""
+def with_rows(checks: Sequence[Check], shown: Mapping[str, Sequence[ShownItem]], scored: Scored) -> list[Check]:
+    """The checks with row numbers and Query IDs beside those they belong to."""
     several = len(scored.tables) > 1
-    for check in checks:
-        if check["name"] == "duplicates" and check["count"]:
-            check["rows"] = [
-                {
-                    "id": row["query_id"] or row["item_id"] or row["run_id"],
-                    "round": row["round"],
-                    "row": f"{row['file']}:{row['row']}" if several else row["row"],
-                    "first_row": row["duplicate_of"],
-                }
-                for row in shown["duplicates"]
-            ]
-        elif check["name"] == "empty_responses":
-            check["rows"] = [f"{row['file']}:{row['row']}" if several else row["row"] for row in shown["empty"]]
-        elif check["name"] == "query_ids_matched" and check["count"]:
-            check["queries"] = [row["query_id"] for row in shown["unmatched"]]
-        elif check["name"] == "malformed_rows" and check["count"]:
-            check["rows"] = [f"{file}:{row}" if several else row for file, row in scored.malformed]
+
+    def place(file: str, row: int) -> str | int:
+        return f"{file}:{row}" if several else row
+
+    duplicates = [
+        Duplicate(
+            id=item.query_id or item.item_id or item.run_id,
+            round=item.round,
+            row=place(item.file, item.row),
+            first_row=item.duplicate_of if item.duplicate_of is not None else "",
+        )
+        for item in shown["duplicates"]
+    ]
+    listed: dict[str, dict[str, object]] = {
+        "duplicates": {"rows": tuple(duplicates)},
+        "empty_responses": {"rows": tuple(place(item.file, item.row) for item in shown["empty"])},
+        "query_ids_matched": {"queries": tuple(item.query_id for item in shown["unmatched"])},
+        "malformed_rows": {"rows": tuple(place(file, row) for file, row in scored.malformed)},
+    }
+    return [
+        check.model_copy(update=listed[check.name]) if check.count and check.name in listed else check
+        for check in checks
+    ]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,8 +18,9 @@ from arena.agent_runs.consistency import consistency, group_queries
 from arena.agent_runs.figures import Bools, first_occurrences, round_figures, set_figures
 from arena.agent_runs.intent import IntentJudge, heuristic_score
 from arena.agent_runs.items import Item, score_row
-from arena.agent_runs.items_table import name_rows, rows_to_show, spooled, write_items
+from arena.agent_runs.items_table import rows_to_show, spooled, with_rows, write_items
 from arena.agent_runs.patterns import failing_patterns, failures_by_path, instability_causes
+from arena.agent_runs.result import AgentRuns, Check, InputTable, Method, ShownItem
 from arena.agent_runs.scored import MALFORMED_LISTED, Options, Scored
 from arena.agent_runs.state import Spool, State
 from arena.agent_runs.tables import Table
@@ -33,16 +33,16 @@ _BLOCK_CHARACTERS = 1 << 22
 Progress = Callable[[int], None]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Analysis:
     """``figures`` is the content of agent_runs.json; ``shown`` the rows that the report shows, by purpose."""
 
-    figures: dict[str, Any]
-    shown: dict[str, list[dict[str, Any]]]
+    figures: AgentRuns
+    shown: dict[str, list[ShownItem]]
 
     @property
     def complete(self) -> bool:
-        return all(check["passed"] is not False for check in self.figures["checks"])
+        return all(check.passed is not False for check in self.figures.checks)
 
 
 async def score_tables(
@@ -154,29 +154,28 @@ def analyse(
         labels[kept] = np.where(queries.member >= 0, queries.labels[queries.member], 0)
     wanted = rows_to_show(records, kept, first, labels, queries, len(names)) | (also_show or {})
     shown = write_items(scored, first, labels, wanted, items)
-    checks = _checks(scored, kept, len(queries.scored), agreement["unmatched"])
-    name_rows(checks, shown, scored)
+    checks = _checks(scored, kept, len(queries.scored), agreement.unmatched)
     rounds = round_figures(counted, names)
-    figures = {
-        "method": _method(scored),
-        "inputs": [table.describe() for table in scored.tables],
-        "rows": len(records),
-        "counted": int(kept.sum()),
-        "rounds": rounds,
-        "set": set_figures(rounds),
-        "consistency": agreement,
-        "checks": checks,
-        "failures_by_path": failures_by_path(counted, state),
-        "patterns": failing_patterns(counted, state),
-        "instability": instability_causes(counted, state),
-    }
+    figures = AgentRuns(
+        method=_method(scored),
+        inputs=tuple(InputTable.model_validate(table.describe()) for table in scored.tables),
+        rows=len(records),
+        counted=int(kept.sum()),
+        rounds=rounds,
+        set=set_figures(rounds),
+        consistency=agreement,
+        checks=tuple(with_rows(checks, shown, scored)),
+        failures_by_path=failures_by_path(counted, state),
+        patterns=failing_patterns(counted, state),
+        instability=instability_causes(counted, state),
+    )
     if scored.judged:
         states = {state.replace(" ", "_"): scored.asked[state] for state in STATES}
-        figures["judge"] = {"asked": scored.asked.total(), **states}
+        figures = figures.model_copy(update={"judge": {"asked": scored.asked.total(), **states}})
     return Analysis(figures, shown)
 
 
-def _checks(scored: Scored, kept: Bools, queries: int, unmatched: int) -> list[dict[str, Any]]:
+def _checks(scored: Scored, kept: Bools, queries: int, unmatched: int) -> list[Check]:
     limits, rows = scored.options.limits, len(scored.records)
     checks = run_checks(
         scored.records,
@@ -196,11 +195,11 @@ def _checks(scored: Scored, kept: Bools, queries: int, unmatched: int) -> list[d
     return checks
 
 
-def _method(scored: Scored) -> dict[str, Any]:
-    return {
-        "accuracy": scored.options.levels,
-        "rounds_by": list(scored.options.rounds_by),
-        "form": "full" if scored.full else "plain",
-        "speed_bands_s": [5, 8, 10, 15, 20],
-        "set": "plain mean of the rounds' values; counts are sums",
-    }
+def _method(scored: Scored) -> Method:
+    return Method(
+        accuracy=scored.options.levels,
+        rounds_by=scored.options.rounds_by,
+        form="full" if scored.full else "plain",
+        speed_bands_s=(5, 8, 10, 15, 20),
+        set="plain mean of the rounds' values; counts are sums",
+    )

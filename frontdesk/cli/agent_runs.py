@@ -175,14 +175,10 @@ def _report(args: argparse.Namespace, analysis: Analysis) -> int:
     write_text(args.out / "agent_runs.md", markdown(report))
     write_text(args.out / "agent_runs.html", html(report))
     say = words("frontdesk.report", "agent_runs", args.language)
-    for check in analysis.figures["checks"]:
-        if check["passed"] is not True:
-            print(
-                f"{'!' if check['passed'] is False else '-'} {one_line(check_line(check, say))}", file=sys.stderr
-            )
-    print(
-        f"{analysis.figures['counted']} of {analysis.figures['rows']} rows scored -> {args.out}", file=sys.stderr
-    )
+    for check in analysis.figures.checks:
+        if check.passed is not True:
+            print(f"{'!' if check.passed is False else '-'} {one_line(check_line(check, say))}", file=sys.stderr)
+    print(f"{analysis.figures.counted} of {analysis.figures.rows} rows scored -> {args.out}", file=sys.stderr)
     if args.json:
         print(to_json(analysis.figures, indent=True).decode())
     return 0 if analysis.complete else 1

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from arena.agent_runs.intent import IntentJudge, csv_score
 from arena.agent_runs.judging import STAGE, EndpointJudge
+from arena.agent_runs.result import BeforeAfter
 from arena.agent_runs.scored import Options, Scored
 from arena.agent_runs.scoring import Analysis, analyse, score_tables
 from arena.agent_runs.state import Spool
@@ -49,9 +49,9 @@ class Judge:
     language: Language
 
 
-def describe(tables: Sequence[Table]) -> list[dict[str, Any]]:
+def describe(tables: Sequence[Table]) -> list[dict[str, object]]:
     """What would be read, without scoring: file, encoding, columns, rows, and rows without a valid LLM score."""
-    described: list[dict[str, Any]] = []
+    described: list[dict[str, object]] = []
     for table in tables:
         index = table.columns.index
         score, status = index.get("llm_score"), index.get("llm_status")
@@ -132,12 +132,13 @@ async def _score(job: Job, judge: IntentJudge | None) -> tuple[Analysis, list[tu
         compared, changed = _compared(before, scored) if before else (None, None)
         analysis = analyse(scored, job.folder / "items.csv", also_show=changed)
     if compared:
-        analysis.figures["comparison"] = compared
+        figures = analysis.figures.model_copy(update={"comparison": compared})
+        analysis = replace(analysis, figures=figures)
     write_json(job.folder / "agent_runs.json", analysis.figures)
     return analysis, unscored
 
 
-def _compared(before: Scored, after: Scored) -> tuple[dict[str, Any], dict[str, list[int]]]:
+def _compared(before: Scored, after: Scored) -> tuple[BeforeAfter, dict[str, list[int]]]:
     # Imported here alone: the tests bring SciPy, which nothing else of this command needs.
     from arena.agent_runs.compare import compare
 

@@ -8,6 +8,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from arena.agent_runs.result import AgentRuns
+from arena.agent_runs.scoring import Analysis
+from runstore.publish import to_json
+
 HEADER = (
     *("Run ID", "Item ID", "Query ID", "질의", "기대결과", "카테고리", "방/반복", "응답", "오류"),
     *("LLM 상태", "LLM 점수", "LLM 코멘트", "Raw JSON"),
@@ -148,3 +152,10 @@ def table_text(
     writer.writerow(header)
     writer.writerows(lines)
     return out.getvalue()
+
+
+def written(analysis: Analysis) -> Any:
+    """What stands in ``agent_runs.json``, which its models must read and write again."""
+    content = to_json(analysis.figures)
+    assert to_json(AgentRuns.model_validate(json.loads(content))) == content
+    return json.loads(content)

@@ -34,7 +34,7 @@ from arena.agent_runs.scoring import Analysis, analyse, score_tables
 from arena.agent_runs.state import Spool
 from arena.agent_runs.tables import open_table
 from runstore.publish import read_csv
-from tests.support.agent_runs_table import rows, table_text
+from tests.support.agent_runs_table import rows, table_text, written
 
 Score = Callable[..., Any]
 
@@ -55,7 +55,7 @@ def table(tmp_path: Path) -> Path:
 
 
 async def test_accuracy_counts_keys_paths_and_nothing_expected(table: Path) -> None:
-    figures = (await scored(table)).figures
+    figures = written(await scored(table))
     first, second = (row["accuracy"] for row in figures["rounds"])
     assert (first["success"], first["fail"], first["not_applicable"]) == (14, 7, 1)
     assert (second["success"], second["fail"], second["not_applicable"]) == (15, 6, 1)
@@ -78,7 +78,7 @@ async def test_accuracy_counts_keys_paths_and_nothing_expected(table: Path) -> N
 
 
 async def test_two_levels_give_no_three(table: Path) -> None:
-    figures = (await scored(table, Options(levels="two-level"))).figures
+    figures = written(await scored(table, Options(levels="two-level")))
     assert figures["rounds"][0]["accuracy"]["score"] == pytest.approx(65 / 21)
     assert figures["rounds"][0]["accuracy"]["success"] == 13
     assert figures["consistency"]["both_success"] == 11
@@ -86,7 +86,7 @@ async def test_two_levels_give_no_three(table: Path) -> None:
 
 
 async def test_consistency_pairs_rounds_by_query(table: Path) -> None:
-    found = (await scored(table)).figures["consistency"]
+    found = written(await scored(table))["consistency"]
     assert (found["both_success"], found["both_fail"], found["differ"], found["queries"]) == (12, 4, 5, 21)
     assert found["rate"] == pytest.approx(16 / 21)
     assert found["score"] == pytest.approx(5 * 16 / 21)
@@ -98,7 +98,7 @@ async def test_consistency_pairs_rounds_by_query(table: Path) -> None:
 
 
 async def test_speed_is_banded_with_mean_seconds_and_distribution(table: Path) -> None:
-    figures = (await scored(table)).figures
+    figures = written(await scored(table))
     first, second = (row["speed"] for row in figures["rounds"])
     assert first["distribution"] == {"5": 5, "4": 4, "3": 3, "2": 2, "1": 2, "0": 3}
     assert first["missing"] == 3
@@ -113,7 +113,7 @@ async def test_speed_is_banded_with_mean_seconds_and_distribution(table: Path) -
 
 
 async def test_stability_needs_readable_json_and_no_error(table: Path) -> None:
-    figures = (await scored(table)).figures
+    figures = written(await scored(table))
     assert [(row["stability"]["ok"], row["stability"]["bad"]) for row in figures["rounds"]] == [(17, 5), (21, 1)]
     assert figures["set"]["stability"]["score"] == pytest.approx((85 / 22 + 105 / 22) / 2)
     assert {"cause": "timeout after ##s", "items": 1} in figures["instability"]
@@ -121,7 +121,7 @@ async def test_stability_needs_readable_json_and_no_error(table: Path) -> None:
 
 
 async def test_intent_takes_valid_scores_and_counts_where_they_come_from(table: Path) -> None:
-    figures = (await scored(table)).figures
+    figures = written(await scored(table))
     first, second = (row["intent"] for row in figures["rounds"])
     assert first["origin"] == {"csv": 18, "judge": 0, "heuristic": 4, "missing": 0}
     assert first["score"] == pytest.approx(67.5 / 22)
@@ -131,7 +131,7 @@ async def test_intent_takes_valid_scores_and_counts_where_they_come_from(table: 
 
 async def test_checks_come_with_counts_limits_and_rows(table: Path) -> None:
     analysis = await scored(table)
-    checks = {check["name"]: check for check in analysis.figures["checks"]}
+    checks = {check["name"]: check for check in written(analysis)["checks"]}
     assert checks["items_per_round"]["passed"]
     assert checks["items_per_round"]["rounds"] == {"1/1": 22, "2/1": 22}
     assert (checks["raw_json_failures"]["count"], checks["raw_json_failures"]["of"]) == (3, 45)
@@ -140,7 +140,7 @@ async def test_checks_come_with_counts_limits_and_rows(table: Path) -> None:
     assert checks["duplicates"]["rows"] == [{"id": "Q01", "round": "1/1", "row": 46, "first_row": 2}]
     assert checks["query_ids_matched"]["passed"]
     assert not analysis.complete
-    assert (analysis.figures["rows"], analysis.figures["counted"]) == (45, 44)
+    assert (written(analysis)["rows"], written(analysis)["counted"]) == (45, 44)
     lenient = Options(limits=Limits(raw_failures=0.1, duplicates=0.1))
     assert (await scored(table, lenient)).complete
 
@@ -180,7 +180,7 @@ async def test_the_figures_do_not_depend_on_encoding_or_delimiter(
 ) -> None:
     other = tmp_path / "other.csv"
     other.write_bytes(mark + table_text(rows(), delimiter=delimiter).encode(codec))
-    expected, found = (await scored(table)).figures, (await scored(other)).figures
+    expected, found = written(await scored(table)), written(await scored(other))
     assert found["inputs"][0]["encoding"] == name
     assert found["rounds"] == expected["rounds"]
     assert found["consistency"] == expected["consistency"]
@@ -189,7 +189,7 @@ async def test_the_figures_do_not_depend_on_encoding_or_delimiter(
 async def test_quoted_headers_and_shuffled_columns_change_nothing(tmp_path: Path, table: Path) -> None:
     other = tmp_path / "other.csv"
     other.write_bytes(b"\xef\xbb\xbf" + table_text(rows(), quoting=csv.QUOTE_ALL).encode())
-    assert (await scored(other)).figures["rounds"] == (await scored(table)).figures["rounds"]
+    assert written(await scored(other))["rounds"] == written(await scored(table))["rounds"]
 
 
 async def test_the_order_of_rows_changes_no_figure(tmp_path: Path, table: Path) -> None:
@@ -197,7 +197,7 @@ async def test_the_order_of_rows_changes_no_figure(tmp_path: Path, table: Path) 
     # The duplicate keeps its place behind the row that it repeats: the first of two is the one that counts.
     listed = rows()
     other.write_bytes(table_text([*reversed(listed[:-1]), listed[-1]]).encode())
-    expected, found = (await scored(table)).figures, (await scored(other)).figures
+    expected, found = written(await scored(table)), written(await scored(other))
     assert found["consistency"] == expected["consistency"]
     for row, twin in zip(found["rounds"], expected["rounds"], strict=True):
         assert row["round"] == twin["round"]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from arena.agent_runs.checks import Limits
 from arena.agent_runs.compare import compare
 from arena.agent_runs.intent import IntentJudge, csv_score, heuristic_score
+from arena.agent_runs.result import Questions
 from arena.agent_runs.scored import Options, Scored
 from arena.agent_runs.scoring import Analysis, analyse, score_tables
 from arena.agent_runs.state import OTHERS, Names, Spool
@@ -19,7 +20,7 @@ from arena.agent_runs.tables import Layout, open_table
 from arena.asking import Asked
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_csv
-from tests.support.agent_runs_table import HEADER, raw, table_text
+from tests.support.agent_runs_table import HEADER, raw, table_text, written
 
 SPOOLS: list[Spool] = []
 RIGHT, WRONG = "/m?dataKey=RIGHT", "/n?dataKey=WRONG"
@@ -66,7 +67,7 @@ async def analysed(*paths: Path, items: Path | None = None, **options: object) -
 
 
 def check(analysis: Analysis, name: str) -> dict[str, object]:
-    return next(each for each in analysis.figures["checks"] if each["name"] == name)
+    return next(each for each in written(analysis)["checks"] if each["name"] == name)
 
 
 async def test_ids_and_answers_that_look_like_something_else_stay_texts(tmp_path: Path) -> None:
@@ -80,7 +81,7 @@ async def test_ids_and_answers_that_look_like_something_else_stay_texts(tmp_path
     assert check(analysis, "empty_responses")["rows"] == [5]
     assert check(analysis, "duplicates")["rows"] == [{"id": "007", "round": "1", "row": 6, "first_row": 2}]
     assert not analysis.complete
-    figures = analysis.figures["set"]
+    figures = written(analysis)["set"]
     assert (figures["accuracy"]["score"], figures["accuracy"]["not_applicable"]) == (None, 4)
     assert (figures["speed"]["score"], figures["stability"]["score"]) == (None, None)
 
@@ -109,8 +110,8 @@ async def test_rounds_are_ordered_by_their_numbers_and_any_number_is_paired(tmp_
         for mark in [marks[(1, 2, 9, 10).index(turn)]]
     ]
     analysis = await analysed(write(tmp_path / "a.csv", lines))
-    assert [row["round"] for row in analysis.figures["rounds"]] == ["1/1", "2/1", "9/1", "10/1"]
-    found = analysis.figures["consistency"]
+    assert [row["round"] for row in written(analysis)["rounds"]] == ["1/1", "2/1", "9/1", "10/1"]
+    found = written(analysis)["consistency"]
     # Six pairs of rounds a question: Q1 6 right, Q2 6 wrong, Q3 1 + 1 and 4 differ, Q4 3 and 3 differ.
     assert (found["both_success"], found["both_fail"], found["differ"], found["comparisons"]) == (10, 7, 7, 24)
     assert found["rate"] == pytest.approx(17 / 24)
@@ -138,7 +139,7 @@ def test_counting_over_pairs_equals_listing_them(outcomes: list[list[str]]) -> N
     if not lines:
         return
     with TemporaryDirectory() as folder:
-        found = asyncio.run(analysed(write(Path(folder) / "a.csv", lines))).figures["consistency"]
+        found = written(asyncio.run(analysed(write(Path(folder) / "a.csv", lines))))["consistency"]
     pairs = [(a, b) for marks in outcomes for a, b in combinations([m for m in marks if m in "RW"], 2)]
     assert found["both_success"] == pairs.count(("R", "R"))
     assert found["both_fail"] == pairs.count(("W", "W"))
@@ -160,7 +161,7 @@ async def test_broken_matching_and_uneven_rounds_are_found(tmp_path: Path) -> No
     assert check(analysis, "items_per_round")["rounds"] == {"1/1": 3, "2/1": 2}
     assert check(analysis, "query_ids_matched")["queries"] == ["Q2", "Q9"]
     assert check(analysis, "rows_without_query_id")["count"] == 1
-    assert analysis.figures["consistency"]["queries"] == 1
+    assert written(analysis)["consistency"]["queries"] == 1
 
 
 async def test_rows_of_another_width_are_counted_and_listed(tmp_path: Path) -> None:
@@ -168,7 +169,7 @@ async def test_rows_of_another_width_are_counted_and_listed(tmp_path: Path) -> N
     analysis = await analysed(path)
     found = check(analysis, "malformed_rows")
     assert (found["count"], found["of"], found["rows"], found["passed"]) == (1, 3, [3], False)
-    assert analysis.figures["rows"] == 2
+    assert written(analysis)["rows"] == 2
 
 
 async def test_several_files_are_one_table_with_rows_named_by_file(tmp_path: Path) -> None:
@@ -178,8 +179,8 @@ async def test_several_files_are_one_table_with_rows_named_by_file(tmp_path: Pat
         table_text([run_row("Q1", "2/1"), run_row("Q2", "2/1"), run_row("Q2", "1/1")]).encode("cp949")
     )
     analysis = await analysed(first, second)
-    assert [each["encoding"] for each in analysis.figures["inputs"]] == ["UTF-8", "CP949"]
-    assert analysis.figures["consistency"]["queries"] == 2
+    assert [each["encoding"] for each in written(analysis)["inputs"]] == ["UTF-8", "CP949"]
+    assert written(analysis)["consistency"]["queries"] == 2
     assert check(analysis, "duplicates")["rows"] == [
         {"id": "Q2", "round": "1/1", "row": "two.csv:4", "first_row": "one.csv:3"}
     ]
@@ -195,8 +196,8 @@ async def test_rounds_may_come_from_files_where_no_column_says_so(tmp_path: Path
         paths[-1].write_text(table_text([row[:place] + row[place + 1 :]], header), encoding="utf-8")
     layout = Layout(optional=frozenset({"round"}))
     analysis = await analysed(*paths, options=Options(rounds_by=("file",)), layout=layout)
-    assert [row["round"] for row in analysis.figures["rounds"]] == ["monday.csv", "tuesday.csv"]
-    assert analysis.figures["consistency"]["both_success"] == 1
+    assert [row["round"] for row in written(analysis)["rounds"]] == ["monday.csv", "tuesday.csv"]
+    assert written(analysis)["consistency"]["both_success"] == 1
 
 
 async def test_tables_of_two_forms_are_not_mixed(tmp_path: Path) -> None:
@@ -233,11 +234,11 @@ async def test_a_judge_scores_what_the_table_does_not(tmp_path: Path) -> None:
         run_row("Q4", "1/1", **{"LLM 점수": "", "Raw JSON": raw(RIGHT, sec=1, message=" ")}),
     ]
     analysis = await analysed(write(tmp_path / "a.csv", lines), judge=judge)
-    intent = analysis.figures["set"]["intent"]
+    intent = written(analysis)["set"]["intent"]
     assert intent["origin"] == {"csv": 1, "judge": 1, "heuristic": 1, "missing": 2}
     assert (intent["score"], intent["scored"]) == (pytest.approx((2 + 4 + 0) / 3), 3)
     assert [query for query, _, _ in asked] == ["one", "two", "three"]
-    assert analysis.figures["judge"] == {
+    assert written(analysis)["judge"] == {
         "asked": 3,
         "answered": 1,
         "missing_values": 0,
@@ -305,21 +306,21 @@ async def test_before_and_after_are_paired_by_question(tmp_path: Path) -> None:
     before = await first_pass(write(tmp_path / "before.csv", [*lines({8, 9}, 9), run_row("Q99", "1/1")]))
     after = await first_pass(write(tmp_path / "after.csv", lines({*range(8), 9}, 4)))
     found, changed = compare(before, after)
-    assert found["queries"] == {"both": 10, "only_before": 1, "only_after": 0}
-    assert (found["gained"], found["lost"]) == (8, 1)
-    tests = {row["figure"]: row for row in found["tests"]}
+    assert found.queries == Questions(both=10, only_before=1, only_after=0)
+    assert (found.gained, found.lost) == (8, 1)
+    tests = {row.figure: row for row in found.tests}
     # McNemar, exact: 2 x (1 + 9) / 2^9.
-    assert tests["success"]["p_value"] == pytest.approx(20 / 512)
-    assert (tests["success"]["before"], tests["success"]["after"]) == (0.2, 0.9)
+    assert tests["success"].p_value == pytest.approx(20 / 512)
+    assert (tests["success"].before, tests["success"].after) == (0.2, 0.9)
     # All ten times fell by the same 5 s: the smallest p that ten pairs can give.
-    assert tests["seconds"]["p_value"] == pytest.approx(2 / 1024)
-    assert tests["seconds"]["difference"] == -5
-    assert tests["stability"]["p_value"] is None
-    assert tests["stability"]["reason"]
-    assert tests["seconds"]["p_holm"] >= tests["seconds"]["p_value"]
+    assert tests["seconds"].p_value == pytest.approx(2 / 1024)
+    assert tests["seconds"].difference == -5
+    assert tests["stability"].p_value is None
+    assert tests["stability"].reason
+    assert tests["seconds"].p_holm >= tests["seconds"].p_value
     texts = analyse(after, also_show=changed).shown
-    assert [row["query_id"] for row in texts["lost"]] == ["Q8"]
-    assert [row["query_id"] for row in texts["gained"]] == [f"Q{q}" for q in range(8)]
+    assert [row.query_id for row in texts["lost"]] == ["Q8"]
+    assert [row.query_id for row in texts["gained"]] == [f"Q{q}" for q in range(8)]
 
 
 async def test_failures_are_counted_by_path_track_and_category(tmp_path: Path) -> None:
@@ -330,7 +331,7 @@ async def test_failures_are_counted_by_path_track_and_category(tmp_path: Path) -
     ]
     path = tmp_path / "a.csv"
     path.write_text(table_text(lines, header), encoding="utf-8")
-    figures = (await analysed(path)).figures
+    figures = written(await analysed(path))
     assert figures["failures_by_path"] == [{"path": "/m", "items": 6, "fail": 3, "rate": 0.5, "no_url": 0}]
     assert figures["patterns"] == [
         {"track": "A", "category": "카드", "reason": "wrong key", "fail": 3, "items": 4, "rate": 0.75}

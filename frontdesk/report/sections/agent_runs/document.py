@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from arena.agent_runs.result import AgentRuns, Figures, InputTable, RoundPair
 from arena.agent_runs.scoring import Analysis
 from frontdesk.report.blocks import (
     Block,
@@ -26,8 +26,6 @@ from frontdesk.report.sections.agent_runs.risks import question_tables, risks
 from frontdesk.report.sections.agent_runs.texts import brief, check_line, counts_line, percent, test_line
 from runstore.languages import Words, words
 from runstore.records import Language
-
-Figures = dict[str, Any]
 
 
 def document(analysis: Analysis, language: Language) -> Document:
@@ -61,161 +59,158 @@ def document(analysis: Analysis, language: Language) -> Document:
     )
 
 
-def _summary(figures: Figures, say: Words) -> Section:
-    failed = sum(check["passed"] is False for check in figures["checks"])
+def _summary(figures: AgentRuns, say: Words) -> Section:
+    failed = sum(check.passed is False for check in figures.checks)
     blocks: list[Block] = [Text(f"⚠ {say('failed_checks', n=failed)}", "warn")] if failed else []
-    if figures["method"]["form"] == "plain":
+    if figures.method.form == "plain":
         blocks.append(Text(say("plain_form"), "warn"))
-    counted, rows = figures["counted"], figures["rows"]
+    counted, rows = figures.counted, figures.rows
     total = str(counted) if counted == rows else f"{counted} ({say('of', n=counted, m=rows)})"
-    runs = ", ".join(
-        f"{say('round_n', n=row['index'])} = {brief(row['round'])} ({row['items']})" for row in figures["rounds"]
-    )
+    runs = ", ".join(f"{say('round_n', n=row.index)} = {brief(row.round)} ({row.items})" for row in figures.rounds)
     states = {True: "good", False: "bad", None: ""}
     checks = [
-        Point(f"{say('checks')}: {check_line(check, say)}", state=states[check["passed"]])
-        for check in figures["checks"]
+        Point(f"{say('checks')}: {check_line(check, say)}", state=states[check.passed]) for check in figures.checks
     ]
-    data = ", ".join(brief(_input_line(each), 200) for each in figures["inputs"])
+    data = ", ".join(brief(_input_line(each), 200) for each in figures.inputs)
     blocks.append(points(f"{say('data')}: {data}", f"{say('total')}: {total}", f"{say('runs')}: {runs}", *checks))
     return Section("summary", "", blocks)
 
 
-def _input_line(described: dict[str, Any]) -> str:
+def _input_line(described: InputTable) -> str:
     """A file with how it was read: format, encoding, delimiter."""
-    how = [described["encoding"], described["delimiter"]]
-    return f"{described['file']} ({', '.join(part for part in how if part)})"
+    how = [described.encoding, described.delimiter]
+    return f"{described.file} ({', '.join(part for part in how if part)})"
 
 
-def _criteria(figures: Figures, say: Words) -> Section:
-    levels = "by_key_two" if figures["method"]["accuracy"] == "two-level" else "by_key_three"
+def _criteria(figures: AgentRuns, say: Words) -> Section:
+    levels = "by_key_two" if figures.method.accuracy == "two-level" else "by_key_three"
     keys = ("matched_by", "stable_by", "speed_by", "no_sum")
     listed = points(f"{say('by_key')}, {say(levels)}", *(say(key) for key in keys))
     return Section("criteria", say("criteria"), [listed])
 
 
-def _named(figures: Figures, say: Words) -> list[tuple[str, Figures]]:
-    return [*((say("round_n", n=row["index"]), row) for row in figures["rounds"]), (say("set"), figures["set"])]
+def _named(figures: AgentRuns, say: Words) -> list[tuple[str, Figures]]:
+    return [*((say("round_n", n=row.index), row) for row in figures.rounds), (say("set"), figures.set)]
 
 
-def _overview(figures: Figures, say: Words) -> Table:
+def _overview(figures: AgentRuns, say: Words) -> Table:
     keys = ("round", "items", "intent", "accuracy", "rate", "speed_short", "seconds", "stability")
     rows = [
         cells(
             name,
-            str(row["items"]),
-            plain(row["intent"]["score"], 2),
-            plain(row["accuracy"]["score"], 2),
-            percent(row["accuracy"]["rate"]),
-            plain(row["speed"]["score"], 2),
-            plain(row["speed"]["mean_s"], 2),
-            plain(row["stability"]["score"], 2),
+            str(row.items),
+            plain(row.intent.score, 2),
+            plain(row.accuracy.score, 2),
+            percent(row.accuracy.rate),
+            plain(row.speed.score, 2),
+            plain(row.speed.mean_s, 2),
+            plain(row.stability.score, 2),
         )
         for name, row in _named(figures, say)
     ]
     return Table(columns(*(say(key) for key in keys)), rows)
 
 
-def _intent(figures: Figures, say: Words) -> list[Block]:
+def _intent(figures: AgentRuns, say: Words) -> list[Block]:
     lines = [
-        f"{name}: {plain(row['intent']['score'], 2)} ({say('of', n=row['intent']['scored'], m=row['items'])})"
+        f"{name}: {plain(row.intent.score, 2)} ({say('of', n=row.intent.scored, m=row.items)})"
         for name, row in _named(figures, say)
     ]
-    origins = counts_line(figures["set"]["intent"]["origin"], "origin_", say)
+    origins = counts_line(figures.set.intent.origin, "origin_", say)
     return [Heading(f"1. {say('intent')}"), points(*lines, f"{say('basis')}: {origins or say('none')}")]
 
 
-def _consistency(figures: Figures, say: Words) -> list[Block]:
-    consistency = figures["consistency"]
+def _consistency(figures: AgentRuns, say: Words) -> list[Block]:
+    consistency = figures.consistency
     heading = Heading(f"2. {say('consistency')}")
-    if consistency["rate"] is None:
+    if consistency.rate is None:
         return [heading, points(f"{say('not_estimable')}: {say('needs_two')}")]
-    ways = " / ".join(str(consistency[key]) for key in ("both_success", "both_fail", "differ"))
+    ways = " / ".join(map(str, (consistency.both_success, consistency.both_fail, consistency.differ)))
     blocks: list[Block] = [
         heading,
         points(
             f"{say('three_ways')}: {ways}",
-            f"{say('agreement_rate')}: {percent(consistency['rate'])}",
-            f"{say('score')}: {plain(consistency['score'], 2)}",
-            f"{say('queries')}: {consistency['queries']}, {say('unmatched')}: {consistency['unmatched']}",
+            f"{say('agreement_rate')}: {percent(consistency.rate)}",
+            f"{say('score')}: {plain(consistency.score, 2)}",
+            f"{say('queries')}: {consistency.queries}, {say('unmatched')}: {consistency.unmatched}",
         ),
     ]
-    pairs = consistency["pairs"]
+    pairs = consistency.pairs
     if len(pairs) == 1:
         blocks.append(Either(page=(_two_rounds(pairs[0], say),)))
     elif pairs:
-        names = [row["round"] for row in figures["rounds"]]
+        names = [row.round for row in figures.rounds]
         blocks.append(Either(text=(_pairs(pairs, say),), page=(_rounds(names, pairs, say),)))
-    if len(consistency["pass_at_k"]) > 1:
+    if len(consistency.pass_at_k) > 1:
         rows = [
-            cells(say(key), *(percent(value) for value in consistency[name].values()))
-            for key, name in (("any_of_k", "pass_at_k"), ("all_of_k", "pass_hat_k"))
+            cells(say(key), *(percent(value) for value in values.values()))
+            for key, values in (("any_of_k", consistency.pass_at_k), ("all_of_k", consistency.pass_hat_k))
         ]
-        head = columns(f"n = {consistency['pass_queries']}", *(f"k = {k}" for k in consistency["pass_at_k"]))
+        head = columns(f"n = {consistency.pass_queries}", *(f"k = {k}" for k in consistency.pass_at_k))
         blocks.append(Table(head, rows))
     return blocks
 
 
-def _pairs(pairs: Sequence[Figures], say: Words) -> Table:
+def _pairs(pairs: Sequence[RoundPair], say: Words) -> Table:
     rows = [
         cells(
-            f"{brief(pair['a'])} · {brief(pair['b'])}",
-            str(pair["both_success"]),
-            str(pair["both_fail"]),
-            str(pair["only_a"] + pair["only_b"]),
-            percent(pair["rate"]),
+            f"{brief(pair.a)} · {brief(pair.b)}",
+            str(pair.both_success),
+            str(pair.both_fail),
+            str(pair.only_a + pair.only_b),
+            percent(pair.rate),
         )
         for pair in pairs
     ]
     return Table(columns(say("pairs"), say("both_ok"), say("both_fail"), "≠", say("agreement_rate")), rows)
 
 
-def _two_rounds(pair: Figures, say: Words) -> Table:
+def _two_rounds(pair: RoundPair, say: Words) -> Table:
     """Success and failure of one round against another's, shaded by the share of the questions."""
-    a, b = brief(pair["a"]), brief(pair["b"])
+    a, b = brief(pair.a), brief(pair.b)
 
     def row(name: str, *counts: int) -> tuple[Cell, ...]:
-        heats = (count / pair["queries"] if pair["queries"] else 0.0 for count in counts)
+        heats = (count / pair.queries if pair.queries else 0.0 for count in counts)
         shaded = (Cell(str(count), heat=heat) for count, heat in zip(counts, heats, strict=True))
         return Cell(f"{a}: {name}"), *shaded
 
     rows = [
-        row(say("ok"), pair["both_success"], pair["only_a"]),
-        row(say("fail"), pair["only_b"], pair["both_fail"]),
+        row(say("ok"), pair.both_success, pair.only_a),
+        row(say("fail"), pair.only_b, pair.both_fail),
     ]
     return Table(columns("", f"{b}: {say('ok')}", f"{b}: {say('fail')}"), rows, title=say("round_matrix"))
 
 
-def _rounds(names: Sequence[str], pairs: Sequence[Figures], say: Words) -> Table:
+def _rounds(names: Sequence[str], pairs: Sequence[RoundPair], say: Words) -> Table:
     """Agreement rates round against round, 1 on the diagonal."""
-    rates = {(name, name): 1.0 for name in names}
+    rates: dict[tuple[str, str], float | None] = {(name, name): 1.0 for name in names}
     for pair in pairs:
-        rates[pair["a"], pair["b"]] = rates[pair["b"], pair["a"]] = pair["rate"]
+        rates[pair.a, pair.b] = rates[pair.b, pair.a] = pair.rate
     rows = [
         (Cell(brief(a)), *(Cell(percent(rates.get((a, b))), heat=rates.get((a, b))) for b in names)) for a in names
     ]
     return Table(columns("", *map(brief, names)), rows, title=say("round_matrix"))
 
 
-def _accuracy(figures: Figures, say: Words) -> list[Block]:
+def _accuracy(figures: AgentRuns, say: Words) -> list[Block]:
     rows: list[tuple[Cell, ...]] = []
     for name, row in _named(figures, say):
-        accuracy = row["accuracy"]
-        counts = str(accuracy["success"]), str(accuracy["fail"])
-        rows.append(cells(name, percent(accuracy["rate"]), *counts, plain(accuracy["score"], 2)))
+        accuracy = row.accuracy
+        counts = str(accuracy.success), str(accuracy.fail)
+        rows.append(cells(name, percent(accuracy.rate), *counts, plain(accuracy.score, 2)))
     head = columns(*(say(key) for key in ("round", "rate", "ok", "fail", "item_mean")))
-    basis = counts_line(figures["set"]["accuracy"]["basis"], "basis_", say)
+    basis = counts_line(figures.set.accuracy.basis, "basis_", say)
     return [Heading(f"3. {say('accuracy')}"), Table(head, rows), points(basis or say("none"))]
 
 
-def _speed(figures: Figures, say: Words) -> list[Block]:
+def _speed(figures: AgentRuns, say: Words) -> list[Block]:
     means: list[str] = []
     for name, row in _named(figures, say):
-        speed, n = row["speed"], say("of", n=row["speed"]["scored"], m=row["items"])
-        means.append(f"{name}: {plain(speed['mean_s'], 2)}{say('sec')} / {plain(speed['score'], 2)} ({n})")
-    speed = figures["set"]["speed"]
-    bands = " , ".join(f"{band}{say('points')}({count})" for band, count in speed["distribution"].items())
-    spread = Point(f"{say('distribution')}:", code=bands, rest=f", {say('missing_time')} {speed['missing']}")
+        speed, n = row.speed, say("of", n=row.speed.scored, m=row.items)
+        means.append(f"{name}: {plain(speed.mean_s, 2)}{say('sec')} / {plain(speed.score, 2)} ({n})")
+    speed = figures.set.speed
+    bands = " , ".join(f"{band}{say('points')}({count})" for band, count in speed.distribution.items())
+    spread = Point(f"{say('distribution')}:", code=bands, rest=f", {say('missing_time')} {speed.missing}")
     by_round = Point(f"{say('mean_by_round')}:", tuple(means))
     return [
         Heading(f"4. {say('speed')}"),
@@ -223,51 +218,51 @@ def _speed(figures: Figures, say: Words) -> list[Block]:
     ]
 
 
-def _speed_scores(figures: Figures, say: Words) -> Table:
+def _speed_scores(figures: AgentRuns, say: Words) -> Table:
     """How many items have each speed score, with a bar for their share of the items that have one."""
     named = _named(figures, say)
     rows: list[tuple[Cell, ...]] = []
-    for band in figures["set"]["speed"]["distribution"]:
+    for band in figures.set.speed.distribution:
         row = [Cell(f"{band}{say('points')}")]
         for _, each in named:
-            speed = each["speed"]
-            count = speed["distribution"][band]
-            row.append(Cell(str(count), share=count / speed["scored"] if speed["scored"] else 0.0, colour=0))
+            speed = each.speed
+            count = speed.distribution[band]
+            row.append(Cell(str(count), share=count / speed.scored if speed.scored else 0.0, colour=0))
         rows.append(tuple(row))
-    rows.append(cells(say("missing_time"), *(str(each["speed"]["missing"]) for _, each in named)))
+    rows.append(cells(say("missing_time"), *(str(each.speed.missing) for _, each in named)))
     return Table(columns(say("score"), *(name for name, _ in named)), rows, title=say("speed_distribution"))
 
 
-def _stability(figures: Figures, say: Words) -> list[Block]:
-    stability = figures["set"]["stability"]
-    by_round = tuple(f"{name}: {plain(row['stability']['score'], 2)}" for name, row in _named(figures, say)[:-1])
+def _stability(figures: AgentRuns, say: Words) -> list[Block]:
+    stability = figures.set.stability
+    by_round = tuple(f"{name}: {plain(row.stability.score, 2)}" for name, row in _named(figures, say)[:-1])
     return [
         Heading(f"5. {say('stability')}"),
         points(
-            f"{say('normal')}: {stability['ok']}",
-            f"{say('abnormal')}: {stability['bad']}",
-            Point(f"{say('score')}: {plain(stability['score'], 2)}", by_round),
+            f"{say('normal')}: {stability.ok}",
+            f"{say('abnormal')}: {stability.bad}",
+            Point(f"{say('score')}: {plain(stability.score, 2)}", by_round),
         ),
     ]
 
 
 def _comparison(analysis: Analysis, say: Words) -> Section | None:
-    comparison = analysis.figures.get("comparison")
-    if not comparison:
+    comparison = analysis.figures.comparison
+    if comparison is None:
         return None
-    names = " → ".join(brief(", ".join(comparison[side])) for side in ("before", "after"))
+    names = " → ".join(brief(", ".join(side)) for side in (comparison.before, comparison.after))
     lines = [f"{say('data')}: {names}"]
     for key in ("gained", "lost"):
-        listed = ", ".join(brief(row["query_id"]) for row in analysis.shown.get(key, []))
-        lines.append(f"{say(key)}: {comparison[key]}" + (f" ({listed})" if listed else ""))
+        listed = ", ".join(brief(row.query_id) for row in analysis.shown.get(key, []))
+        lines.append(f"{say(key)}: {getattr(comparison, key)}" + (f" ({listed})" if listed else ""))
     rows = [
         cells(
-            say(test["figure"]),
-            str(test["queries"]),
-            *(plain(test[key], 3) for key in ("before", "after", "difference")),
+            say(test.figure),
+            str(test.queries),
+            *(plain(value, 3) for value in (test.before, test.after, test.difference)),
             test_line(test, say),
         )
-        for test in comparison["tests"]
+        for test in comparison.tests
     ]
     head = columns(*(say(key) for key in ("figure", "queries", "before", "after", "difference")))
     tests = Table((*head, Column(say("test"), number=False)), rows)
@@ -280,8 +275,8 @@ def _appendix(analysis: Analysis, say: Words) -> Section:
     scores = ("intent", "accuracy", "speed", "stability")
     listed = [
         cells(
-            *(_known(row[name]) for name in ("row", "query_id", "round", *scores)),
-            say(f"item_{row['consistency']}") if row["consistency"] else "",
+            *(_known(getattr(row, name)) for name in ("row", "query_id", "round", *scores)),
+            say(f"item_{row.consistency}") if row.consistency else "",
         )
         for row in rows
     ]
@@ -291,7 +286,7 @@ def _appendix(analysis: Analysis, say: Words) -> Section:
         Column(say("consistency"), number=False),
     )
     blocks: list[Block] = [Table(head, listed, row_heads=False)]
-    if (total := analysis.figures["counted"]) != len(rows):
+    if (total := analysis.figures.counted) != len(rows):
         blocks.append(Text(say("see_items", n=total, m=len(rows))))
     return Section("appendix", say("appendix"), blocks)
 

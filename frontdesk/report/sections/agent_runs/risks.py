@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from arena.agent_runs.result import Cause, PathFailures, Pattern, ShownItem
 from arena.agent_runs.scoring import Analysis
 from frontdesk.report.blocks import Block, Cell, Column, Either, Point, Section, Table, Text, cells, points
 from frontdesk.report.figures import plain
@@ -12,18 +12,16 @@ from frontdesk.report.plots import INVALID
 from frontdesk.report.sections.agent_runs.texts import brief, percent
 from runstore.languages import Words
 
-Rows = Sequence[dict[str, Any]]
-
 
 def risks(analysis: Analysis, say: Words) -> Section:
     """The lists of the scoring document; on a page they are tables with bars."""
     figures = analysis.figures
-    paths, patterns, causes = figures["failures_by_path"], figures["patterns"], figures["instability"]
+    paths, patterns, causes = figures.failures_by_path, figures.patterns, figures.instability
     lists = points(
         _listed(say("by_path"), [_path_line(row, say) for row in paths], say),
         _listed(say("patterns"), [_pattern_line(row, say) for row in patterns], say),
         *_question_lists(analysis, say),
-        _listed(say("causes"), [f"{brief(row['cause'], 120)}: {row['items']}" for row in causes], say),
+        _listed(say("causes"), [f"{brief(row.cause, 120)}: {row.items}" for row in causes], say),
     )
     tables = (
         _table(_paths(paths, say), say),
@@ -49,32 +47,32 @@ def _table(table: Table, say: Words) -> Block:
     return table if table.rows else Text(f"{table.title}: {say('none')}")
 
 
-def _path_line(row: dict[str, Any], say: Words) -> str:
-    failed = say("of", n=row["fail"], m=row["items"])
-    return f"{_name(row['path'], say)}: {failed} ({say('no_url')} {row['no_url']})"
+def _path_line(row: PathFailures, say: Words) -> str:
+    failed = say("of", n=row.fail, m=row.items)
+    return f"{_name(row.path, say)}: {failed} ({say('no_url')} {row.no_url})"
 
 
-def _pattern_line(row: dict[str, Any], say: Words) -> str:
-    place = f"{_name(row['track'], say)} / {_name(row['category'], say)}"
-    return f"{place}: {say('basis_' + row['reason'])} {say('of', n=row['fail'], m=row['items'])}"
+def _pattern_line(row: Pattern, say: Words) -> str:
+    place = f"{_name(row.track, say)} / {_name(row.category, say)}"
+    return f"{place}: {say('basis_' + row.reason)} {say('of', n=row.fail, m=row.items)}"
 
 
 def _question_lists(analysis: Analysis, say: Words) -> tuple[Point, Point]:
-    differing = [f"{brief(row['query_id'])}: {brief(row['query'])}" for row in analysis.shown["differing"]]
+    differing = [f"{brief(row.query_id)}: {brief(row.query)}" for row in analysis.shown["differing"]]
     slowest = [
-        f"{brief(row['query_id'])} ({brief(row['round'])}): {plain(row['seconds'], 2)}{say('sec')}"
+        f"{brief(row.query_id)} ({brief(row.round)}): {plain(row.seconds, 2)}{say('sec')}"
         for row in analysis.shown["slowest"]
     ]
     return _listed(say("differing"), differing, say), _listed(say("slowest"), slowest, say)
 
 
-def _paths(failures: Rows, say: Words) -> Table:
+def _paths(failures: Sequence[PathFailures], say: Words) -> Table:
     rows = [
         cells(
-            _name(row["path"], say, 120),
-            say("of", n=row["fail"], m=row["items"]),
-            str(row["no_url"]),
-            _share(row["rate"]),
+            _name(row.path, say, 120),
+            say("of", n=row.fail, m=row.items),
+            str(row.no_url),
+            _share(row.rate),
         )
         for row in failures
     ]
@@ -82,14 +80,14 @@ def _paths(failures: Rows, say: Words) -> Table:
     return Table(head, rows, title=say("by_path"))
 
 
-def _patterns(patterns: Rows, say: Words) -> Table:
+def _patterns(patterns: Sequence[Pattern], say: Words) -> Table:
     rows = [
         cells(
-            _name(row["track"], say),
-            _name(row["category"], say),
-            say(f"basis_{row['reason']}"),
-            say("of", n=row["fail"], m=row["items"]),
-            _share(row["rate"]),
+            _name(row.track, say),
+            _name(row.category, say),
+            say(f"basis_{row.reason}"),
+            say("of", n=row.fail, m=row.items),
+            _share(row.rate),
         )
         for row in patterns
     ]
@@ -97,20 +95,20 @@ def _patterns(patterns: Rows, say: Words) -> Table:
     return Table(head, rows, title=say("patterns"), row_heads=False)
 
 
-def _causes(causes: Rows, say: Words) -> Table:
-    rows = [cells(brief(row["cause"], 120), str(row["items"])) for row in causes]
+def _causes(causes: Sequence[Cause], say: Words) -> Table:
+    rows = [cells(brief(row.cause, 120), str(row.items)) for row in causes]
     return Table(_head(say, ("reason",), ("items",)), rows, title=say("causes"))
 
 
-def _questions(title: str, listed: Rows, say: Words) -> Table:
+def _questions(title: str, listed: Sequence[ShownItem], say: Words) -> Table:
     rows = [
         cells(
-            str(row["row"]),
-            brief(row["query_id"]),
-            brief(row["round"]),
-            brief(row["query"], 120),
-            say(f"basis_{row['accuracy_basis']}"),
-            plain(row["seconds"], 2),
+            str(row.row),
+            brief(row.query_id),
+            brief(row.round),
+            brief(row.query, 120),
+            say(f"basis_{row.accuracy_basis}"),
+            plain(row.seconds, 2),
         )
         for row in listed
     ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
+from arena.agent_runs.result import Check, Duplicate, FigureTest
 from frontdesk.report.figures import plain
 from runstore.languages import Words
 
@@ -21,43 +22,44 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{plain(100 * value, 2)}%"
 
 
-def check_line(check: dict[str, Any], say: Words) -> str:
+def check_line(check: Check, say: Words) -> str:
     """One check in words: what it found, n of m, its limit, and where."""
-    state = {True: "passed", False: "not_passed", None: "noted"}[check["passed"]]
-    line = f"{say('check_' + check['name'])}: {say(state)}"
-    if check["name"] == "items_per_round":
-        line += " — " + ", ".join(f"{brief(name)} = {count}" for name, count in check["rounds"].items())
-    elif check["name"] != "single_round":
-        line += f" — {say('of', n=check['count'], m=check['of'])} ({percent(check['share'])}"
-        line += f", {say('limit')} {percent(check['limit'])})" if "limit" in check else ")"
+    state = {True: "passed", False: "not_passed", None: "noted"}[check.passed]
+    line = f"{say('check_' + check.name)}: {say(state)}"
+    if check.name == "items_per_round":
+        line += " — " + ", ".join(f"{brief(name)} = {count}" for name, count in check.rounds.items())
+    elif check.name != "single_round":
+        line += f" — {say('of', n=check.count, m=check.of)} ({percent(check.share)}"
+        line += f", {say('limit')} {percent(check.limit)})" if check.limit is not None else ")"
     return line + _where(check, say)
 
 
-def _where(check: dict[str, Any], say: Words) -> str:
-    if check.get("queries"):
-        return f" [{', '.join(map(brief, check['queries']))}]"
-    rows: list[Any] = check.get("rows") or []
-    if check["name"] == "duplicates":
+def _where(check: Check, say: Words) -> str:
+    if check.queries:
+        return f" [{', '.join(map(brief, check.queries))}]"
+    rows = check.rows
+    if check.name == "duplicates":
         shown = [
-            f"{brief(row['id'])} @ {brief(row['round'])}: {say('row')} {row['first_row']}, {row['row']}"
+            f"{brief(row.id)} @ {brief(row.round)}: {say('row')} {row.first_row}, {row.row}"
             for row in rows
+            if isinstance(row, Duplicate)
         ]
-    elif check["name"] == "rounds_look_like_dates":
+    elif check.name == "rounds_look_like_dates":
         shown = [brief(row) for row in rows]
     else:
         shown = [f"{say('row')} {row}" for row in rows]
     return f" [{'; '.join(shown)}]" if shown else ""
 
 
-def counts_line(counts: dict[str, int], prefix: str, say: Words) -> str:
+def counts_line(counts: Mapping[str, int], prefix: str, say: Words) -> str:
     """How many came of each kind, those of none left out."""
     return ", ".join(f"{say(prefix + name)} {count}" for name, count in counts.items() if count)
 
 
-def test_line(test: dict[str, Any], say: Words) -> str:
+def test_line(test: FigureTest, say: Words) -> str:
     """A test's name with p, Holm's p, and how it was found; or the reason why there is none."""
-    name = say(f"test_{test['key']}")
-    if test["p_value"] is None:
-        return f"{name}: {test['reason']}"
-    p = f"p = {test['p_value']:.4g}, Holm {test['p_holm']:.4g}"
-    return f"{name}: {p} ({test['method']}, n = {test['n_used']})"
+    name = say(f"test_{test.key}")
+    if test.p_value is None:
+        return f"{name}: {test.reason}"
+    p = f"p = {test.p_value:.4g}, Holm {test.p_holm:.4g}"
+    return f"{name}: {p} ({test.method}, n = {test.n_used})"
