@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by", action="append", default=[], metavar="COLUMN", help="a table per level; repeatable"
     )
-    parser.add_argument("--ties", choices=("half", "davidson", "rao_kupper"), help="what a tie is (half)")
+    parser.add_argument("--ties", metavar="MODEL", help="what a tie is: half, davidson, rao_kupper (half)")
     parser.add_argument("--intervals", choices=("bootstrap", "sandwich", "none"), help="(bootstrap)")
     parser.add_argument("--resamples", type=int, metavar="N", help="of the bootstrap (1000)")
     parser.add_argument("--refit", choices=("auto", "exact", "one-step"), help="of the bootstrap (auto)")

@@ -6,9 +6,9 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NoReturn, cast
+from typing import Annotated, Any, Literal, NoReturn, cast
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from arena.sequential import goal as goals
 from frontdesk.runner.toml_places import explained, line_of, nearest
@@ -101,8 +101,16 @@ class JudgeSection(Section):
         return goals.Goal(self.goal, newcomer=self.newcomer, **settings)
 
 
+def _rating_model(name: str) -> str:
+    from arena.ratings.models import MODELS  # numpy: only where a configuration is read
+
+    if name not in MODELS:
+        raise ValueError(f"one of {', '.join(MODELS)}")
+    return name
+
+
 class RateSection(Section):
-    ties: Literal["half", "davidson", "rao_kupper"] = "half"
+    ties: Annotated[str, AfterValidator(_rating_model)] = "half"
     intervals: Literal["bootstrap", "sandwich", "none"] = "bootstrap"
     level: Real = Field(default=0.95, gt=0, lt=1)
     resamples: Whole = Field(default=1000, ge=1)
