@@ -9,8 +9,9 @@ line (format version, program, host); every other line is
 tick are joined into one write. A line that says "sent" goes out before its call, so that calls which were paid
 for but lost with the process can be counted. Only "ok" lines are ever served again.
 
-On opening, a torn tail (unreadable lines with nothing readable behind them) is cut off and noted; damage in the
-middle stops with file and line. The index holds two integers a finished call, not its text.
+On opening, a torn tail (a last fragment without an end) is passed over and noted; any other damage stops with file
+and line, and nothing is ever deleted (see :mod:`runstore.segments`). The index holds two integers a finished call,
+not its text.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ import fcntl
 import os
 import socket
 import time
-import zlib
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,15 +30,13 @@ from typing import Any, BinaryIO, Literal
 
 import orjson
 
-from runstore.problems import InputProblem, Problem
+from runstore.problems import Problem
+from runstore.segments import NO_KEY, checked_lines, header, sealed, segments
 
-VERSION = 1
 State = Literal["sent", "ok", "failed", "truncated", "note"]
-NO_KEY = "0" * 32
 
 _KEY_START, _KEY_END = len(b'{"key":"'), len(b'{"key":"') + 32
 _STATE_START = _KEY_END + len(b'","state":"')
-_TAIL = len(b',"crc":"00000000"}\n')
 _OFFSET_BITS = 44
 _MOST_OPEN = 64
 
@@ -46,7 +44,7 @@ _MOST_OPEN = 64
 class Journal:
     """One run's journal, opened for writing by one process at a time (see :class:`RunLock`), or for reading only.
 
-    ``durable``: sync to disk with every tick instead of once a second. ``notes`` says what was repaired,
+    ``durable``: sync to disk with every tick instead of once a second. ``notes`` says what was passed over,
     ``lost`` how many calls were sent by processes that died before the answer was written.
     """
 
@@ -121,13 +119,9 @@ class Journal:
         for path in segments(self.folder):
             number = len(self._paths)
             self._paths.append(path)
-            end = 0
             with path.open("rb", buffering=1 << 20) as file:
-                for offset, line in _checked_lines(path, file, self.notes):
-                    end = offset + len(line)
+                for offset, line in checked_lines(path, file, self.notes):
                     self._index(line, number << _OFFSET_BITS | offset, open_calls)
-            if not self.read_only:
-                _cut_tail(path, end, self.notes)
         self.lost = sum(open_calls.values())
 
     def _index(self, line: bytes, place: int, open_calls: dict[int, int]) -> None:
@@ -160,7 +154,7 @@ class Journal:
         if self._broken is not None:
             raise self._broken
         head = b'{"key":"%b","state":"%b"%b' % (key.encode(), state.encode(), body)
-        line = b'%b,"crc":"%08x"}\n' % (head, zlib.crc32(head))
+        line = sealed(head)
         if state == "ok":
             self._where[int(key[:16], 16)] = self._segment << _OFFSET_BITS | self._size
         elif state != "sent" and state != "note":
@@ -269,9 +263,9 @@ class Journal:
         self._out = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o644)
         self._paths.append(self._path)
         self._segment = len(self._paths) - 1
-        body = {"journal": VERSION, "hash": "blake2b-128", "pid": os.getpid(), "host": socket.gethostname()}
-        self.put(NO_KEY, "note", b"," + orjson.dumps({**body, "at": round(time.time(), 3)})[1:-1])
-        self._header_size = self._size
+        first = header(pid=os.getpid(), host=socket.gethostname(), at=round(time.time(), 3))
+        self._pending.append(first)
+        self._header_size = self._size = self._pending_size = len(first)
         self._write()
 
 
@@ -309,60 +303,14 @@ class RunLock:
         self.release()
 
 
-def segments(folder: Path) -> list[Path]:
-    """A journal's segments in order of time."""
-    return sorted(path for path in folder.glob("*.jsonl") if path.name[:6].isdigit())
-
-
 def read_rows(folder: Path) -> Iterator[dict[str, Any]]:
     """Every line of a journal, parsed, without opening it for writing; header lines left out.
 
-    Raises InputProblem for damage in the middle; a torn tail is passed over.
+    Raises InputProblem for damage; a torn tail is passed over.
     """
     for path in segments(folder):
         with path.open("rb") as file:
-            for _, line in _checked_lines(path, file, []):
+            for _, line in checked_lines(path, file, []):
                 row = orjson.loads(line)
                 if "journal" not in row:
                     yield row
-
-
-def _checked_lines(path: Path, file: BinaryIO, notes: list[str]) -> Iterator[tuple[int, bytes]]:
-    """(offset, line) of each good line; unreadable lines are forgiven only at the end of the file."""
-    offset = 0
-    bad: tuple[int, bytes] | None = None
-    for number, line in enumerate(file, 1):
-        if _is_good(line):
-            if bad is not None:
-                raise InputProblem(
-                    path, "an undamaged journal line", found=bad[1][:80].decode("utf-8", "replace"), line=bad[0]
-                )
-            if number == 1:
-                _check_version(path, line)
-            yield offset, line
-        elif bad is None and line.strip():
-            bad = number, line
-        offset += len(line)
-    if bad is not None:
-        fragment = bad[1][:60].decode("utf-8", "replace").rstrip()
-        notes.append(f"{path.name}:{bad[0]}: dropped an unfinished line: {fragment}")
-
-
-def _is_good(line: bytes) -> bool:
-    return line.endswith(b'"}\n') and line[-_TAIL:-3] == b',"crc":"%08x' % zlib.crc32(line[:-_TAIL])
-
-
-def _check_version(path: Path, line: bytes) -> None:
-    version = orjson.loads(line).get("journal")
-    if version != VERSION:
-        raise InputProblem(
-            path, f"journal format {VERSION} (made by this or an older program)", found=version, line=1
-        )
-
-
-def _cut_tail(path: Path, end: int, notes: list[str]) -> None:
-    size = path.stat().st_size
-    if end < size:
-        os.truncate(path, end)
-        if not notes or not notes[-1].startswith(path.name):
-            notes.append(f"{path.name}: dropped {size - end} bytes after the last finished line")

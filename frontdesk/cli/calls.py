@@ -7,11 +7,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from runstore.problems import Problem
 from runstore.publish import to_json
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--run", dest="folder", metavar="DIR", required=True, help="the run folder")
+    parser.add_argument("folder_at", nargs="?", metavar="RUN", help="the run folder")
+    parser.add_argument("--run", dest="folder", metavar="DIR", help="the run folder")
+    parser.add_argument("--repair", metavar="RUN", help="set damage in its journal aside; deletes nothing")
     parser.add_argument("--endpoint", help="only calls of this endpoint")
     parser.add_argument("--stage", help="only calls of this stage (simulate, collect, judge, score)")
     parser.add_argument("--state", choices=("ok", "failed", "truncated"), help="only calls that ended so")
@@ -27,7 +30,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from frontdesk.runner import calls
 
-    folder = Path(args.folder)
+    if args.repair is not None:
+        return _repair(Path(args.repair))
+    if (given := args.folder or args.folder_at) is None:
+        raise Problem("calls: found no run folder, expected RUN (or --repair RUN)")
+    folder = Path(given)
     selection = calls.Selection(args.endpoint, args.stage, args.state, args.item)
     if args.full or args.list:
         for row in calls.finished(folder, selection):
@@ -38,6 +45,24 @@ def run(args: argparse.Namespace) -> int:
         print(to_json(summary, indent=True).decode())
     else:
         _show(summary)
+    return 0
+
+
+def _repair(folder: Path) -> int:
+    """Say what was set aside, line by line, and what that means."""
+    from runstore.journal import RunLock
+    from runstore.segments import repair
+
+    if not (folder / "journal").is_dir():
+        raise Problem(f"calls --repair: found no journal in {folder}, expected a run folder")
+    with RunLock(folder):
+        repairs = repair(folder / "journal")
+    for done in repairs:
+        lines = ", ".join(map(str, done.damaged[:20])) + (" …" if len(done.damaged) > 20 else "")
+        print(f"{done.segment}: {len(done.damaged)} damaged lines ({lines}); the file as it was: {done.set_aside}")
+        print(f"{done.segment}: {done.kept} lines are whole and stay; the other calls are asked again when needed")
+    if not repairs:
+        print("nothing is damaged")
     return 0
 
 
