@@ -9,23 +9,32 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from frontdesk.runner.pipeline import Stopping
     from runstore.problems import InputProblem, Problem
+    from tutor_arena.measuring import Agreement, Ranking, agree, rate
     from tutor_arena.opened import Run, Table, open_run
     from tutor_arena.running import arun, asimulate, run, simulate
 
 __all__ = [
+    "Agreement",
     "InputProblem",
     "Problem",
+    "Ranking",
     "Run",
+    "Stopping",
     "Table",
+    "agree",
     "arun",
     "asimulate",
     "open_run",
+    "rate",
     "run",
     "simulate",
 ]
 
 _HOMES = {
+    "frontdesk.runner.pipeline": ("Stopping",),
+    "tutor_arena.measuring": ("Agreement", "Ranking", "agree", "rate"),
     "runstore.problems": ("InputProblem", "Problem"),
     "tutor_arena.opened": ("Run", "Table", "open_run"),
     "tutor_arena.running": ("arun", "asimulate", "run", "simulate"),

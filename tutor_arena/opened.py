@@ -6,16 +6,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from arena.ratings.result import Leaderboard, read_leaderboard
+from arena.ratings.result import read_leaderboard
+from frontdesk.report import blocks
+from frontdesk.report.sections.ratings.document import document
+from frontdesk.report.writers.html import fragment
 from frontdesk.runner.runfolder import RunFolder
 from runstore.problems import InputProblem, Problem
-from runstore.publish import read_records
+from runstore.publish import read_records, to_json
 from runstore.records import Dialogue, Failure, Judgment, Record, Reply, Sheet, Subset, Verdict
+from tutor_arena.measuring import Ranking
 
 if TYPE_CHECKING:
     import pandas
 
 R = TypeVar("R", bound=Record)
+SHOWN = 10  # records that a notebook shows
+LONGEST = 200  # characters of a cell there
 
 
 class Table(Sequence[R], Generic[R]):
@@ -42,6 +48,15 @@ class Table(Sequence[R], Generic[R]):
     def __repr__(self) -> str:
         return f"<{self.name}: {len(self)} records>"
 
+    def _repr_html_(self) -> str:
+        names = list(type(self[0]).model_fields) if self else []
+        shown = [record.model_dump(mode="json") for record in self._records[:SHOWN]]
+        rows = [blocks.cells(*(_told(row.get(name)) for name in names)) for row in shown]
+        heads = tuple(blocks.Column(name, number=False) for name in names)
+        table = [blocks.Table(heads, rows, row_heads=False)] if self else []
+        title = f"{self.name}: {len(shown)} / {len(self)}"
+        return fragment(blocks.Document(title, "en", None, [], [blocks.Section("records", "", [*table])]))
+
     def to_dicts(self) -> list[dict[str, Any]]:
         """One plain row a record, as in the file."""
         return [record.model_dump(mode="json") for record in self._records]
@@ -65,9 +80,12 @@ class Run:
     def __repr__(self) -> str:
         return f"<run {self.path}>"
 
+    def _repr_html_(self) -> str | None:
+        return fragment(document(self.leaderboard)) if (self.path / "leaderboard.json").is_file() else None
+
     @property
-    def leaderboard(self) -> Leaderboard:
-        return read_leaderboard(self._folder.file("leaderboard.json"))
+    def leaderboard(self) -> Ranking:
+        return Ranking.of(read_leaderboard(self._folder.file("leaderboard.json")))
 
     @property
     def dialogues(self) -> Table[Dialogue]:
@@ -105,3 +123,8 @@ def open_run(path: Path | str) -> Run:
     if not (folder / "run.toml").is_file():
         raise InputProblem(folder, "a run folder, which holds run.toml")
     return Run(folder)
+
+
+def _told(value: object) -> str:
+    text = value if isinstance(value, str) else "" if value is None else to_json(value).decode()
+    return text if len(text) <= LONGEST else text[:LONGEST] + "…"

@@ -24,6 +24,10 @@ def test_from_a_configuration_to_the_tables(config, tmp_path, capsys):
     assert {model.name for model in run.leaderboard.models} == {"gemini", "ureka"}
     assert run.verdicts.to_dicts() == [row for _, row in read_rows(tmp_path / "run" / "verdicts.jsonl")]
     assert list(run.verdicts[1:]) == list(run.verdicts)[1:]
+    assert len(run.judgments.to_pandas()) == 12
+    assert list(run.verdicts.to_pandas()["outcome"]) == [verdict.outcome for verdict in run.verdicts]
+    assert run._repr_html_() == run.leaderboard._repr_html_()
+    assert "ureka" in run.verdicts._repr_html_()
     assert (tmp_path / "run" / "report.html").is_file()
     said = capsys.readouterr()
     assert said.out == ""

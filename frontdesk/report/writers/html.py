@@ -44,3 +44,8 @@ def html(document: Document) -> str:
         title=document.title,
         series=series_class,
     )
+
+
+def fragment(document: Document) -> str:
+    """The same blocks as a part of somebody else's page, a notebook's cell: no anchors and no style of its own."""
+    return render("fragment.html.j2", document=document, series=series_class)

@@ -1,0 +1,118 @@
+"""Ratings and agreement of anybody's tables: a file, a run, a data frame, or rows."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from arena.agreement.alpha import Measurement
+from arena.agreement.report import AgreementReport, report
+from arena.agreement.table import load, parse_scale
+from arena.ratings.categories import with_breakdowns
+from arena.ratings.leaderboard import build
+from arena.ratings.reading import Columns, read_battles
+from arena.ratings.result import Leaderboard
+from arena.ratings.settings import IntervalMethod, Settings
+from frontdesk.report.sections.agreement.document import document as agreement_document
+from frontdesk.report.sections.ratings.document import document as ratings_document
+from frontdesk.report.writers.html import fragment
+from frontdesk.runner.rating import battles_of
+from tutor_arena.frames import Frame, table_file
+
+
+class Ranking(Leaderboard):
+    """A leaderboard that a notebook shows as its report does."""
+
+    @classmethod
+    def of(cls, board: Leaderboard) -> Ranking:
+        return cls.model_construct(**dict(board))
+
+    def _repr_html_(self) -> str:
+        return fragment(ratings_document(self))
+
+
+@dataclass(frozen=True)
+class Agreement(AgreementReport):
+    """An agreement report that a notebook shows as its report does."""
+
+    def _repr_html_(self) -> str:
+        return fragment(agreement_document(self))
+
+
+def rate(
+    source: Frame | Path | str,
+    *,
+    by: Sequence[str] = (),
+    cluster: str | None = "cluster",
+    ties: Literal["half", "davidson", "rao_kupper"] = "half",
+    intervals: IntervalMethod = "bootstrap",
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+    anchor: tuple[str, float] | None = None,
+    prior: float = 0.0,
+    reference: str | None = None,
+    position: Literal["adjust", "ignore"] = "adjust",
+) -> Ranking:
+    """Ratings with intervals of battles: a table in any form, a run folder, or a ``verdicts.jsonl``.
+
+    ``by`` names columns to rate within; ``cluster`` the column of battles that depend on each other, None for
+    none. The others are as in :class:`arena.ratings.settings.Settings`. Raises Problem for a table that cannot be
+    read.
+    """
+    settings = Settings(
+        ties=ties,
+        intervals=intervals,
+        level=level,
+        resamples=resamples,
+        seed=seed,
+        clustered=cluster is not None,
+        anchor=anchor,
+        prior=prior,
+        reference=reference,
+        position=position,
+    )
+    with _file(source) as path:
+        if path.is_dir() or path.name == "verdicts.jsonl":
+            battles = battles_of(path / "verdicts.jsonl" if path.is_dir() else path)
+        else:
+            battles = read_battles(path, Columns(categories=list(by), cluster=cluster))
+        return Ranking.of(with_breakdowns(build(battles, settings), battles, list(by)))
+
+
+def agree(
+    source: Frame | Path | str,
+    *,
+    scale: str | None = None,
+    measurement: Measurement | None = None,
+    by: str | None = None,
+    reference: str | None = None,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Agreement:
+    """Agreement between raters over a table with the columns item, rater and value.
+
+    ``scale`` is ``"1..5"`` or categories in order with commas between; ``measurement`` is decided by the values
+    unless given. Raises Problem for a table that cannot be read.
+    """
+    with _file(source) as path:
+        table = load(path, scale=parse_scale(scale) if scale else None, measurement=measurement, by=by)
+        agreed = report(
+            table, measurement=measurement, reference=reference, level=level, resamples=resamples, seed=seed
+        )
+    values: dict[str, Any] = {field.name: getattr(agreed, field.name) for field in fields(agreed)}
+    return Agreement(**values)
+
+
+@contextmanager
+def _file(source: Frame | Path | str) -> Generator[Path]:
+    if isinstance(source, Path | str):
+        yield Path(source)
+        return
+    with TemporaryDirectory() as folder:
+        yield table_file(source, Path(folder))
