@@ -10,7 +10,7 @@ import json
 import math
 import re
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import orjson
 
@@ -54,7 +54,7 @@ def read_payload(cell: str) -> Payload:
         layers += 1
     if not isinstance(value, dict):
         return Payload("not an object", layers=layers)
-    fields = cast("dict[str, Any]", value)
+    fields = cast("dict[str, object]", value)
     message = fields.get("assistantMessage")
     seconds, problem = _seconds(fields.get("responseTimeSec"))
     return Payload(
@@ -86,10 +86,10 @@ def _button_urls(listed: object) -> list[str]:
     for entry in _each(listed):
         if not isinstance(entry, dict):
             continue
-        for ui in _each(cast("dict[str, Any]", entry).get("uiValue")):
+        for ui in _each(cast("dict[str, object]", entry).get("uiValue")):
             if not isinstance(ui, dict):
                 continue
-            offered = _each(cast("dict[str, Any]", ui).get("buttonUrl"), decode=False)
+            offered = _each(cast("dict[str, object]", ui).get("buttonUrl"), decode=False)
             urls.extend(url.strip() for url in offered if isinstance(url, str) and url.strip())
     return urls
 

@@ -130,7 +130,7 @@ class Form(Strict):
     @classmethod
     def _from_rubric(cls, data: Any) -> Any:
         if isinstance(data, dict) and "rubric" in data and "questions" not in data:
-            named = cast("dict[str, Any]", data)
+            named = cast("dict[str, object]", data)
             return {**named, "questions": rubric_questions(load_rubric(str(named["rubric"])))}
         return cast("Any", data)
 

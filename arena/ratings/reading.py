@@ -39,6 +39,8 @@ from runstore.tables.objects import parse_object
 REQUIRED = ("model_a", "model_b", "winner")
 OPTIONAL = ("first", "weight", "cluster")
 GAME = "game_id"
+Raw = dict[str, Any]
+"""A chunk of a file as it was read: columns by name, of whatever the file has in them."""
 _JSON_ROWS = 50_000
 _PARQUET_ROWS = 1_000_000
 _CSV_BYTES = 16_000_000
@@ -93,7 +95,7 @@ def read_battles(path: Path, columns: Columns | None = None) -> Battles:
         raise InputProblem(path, f"a file ending in {', '.join(SUFFIXES)}", found=path.suffix or path.name)
     if not path.is_file():
         raise InputProblem(path, "a readable file", found="no such file")
-    kinds: dict[str, Callable[[Path, Columns], Iterator[dict[str, Any]]]] = {
+    kinds: dict[str, Callable[[Path, Columns], Iterator[Raw]]] = {
         ".csv": _csv_chunks,
         ".tsv": _csv_chunks,
         ".jsonl": _json_chunks,
@@ -118,7 +120,7 @@ def read_battles(path: Path, columns: Columns | None = None) -> Battles:
     return collector.battles()
 
 
-def _chunk(path: Path, raw: dict[str, Any], columns: Columns, names: Names) -> Chunk:
+def _chunk(path: Path, raw: Raw, columns: Columns, names: Names) -> Chunk:
     try:
         texts = {name: encode(raw[name]) for name in columns.texts() if name in raw}
     except Problem as problem:
@@ -139,7 +141,7 @@ def _chunk(path: Path, raw: dict[str, Any], columns: Columns, names: Names) -> C
     )
 
 
-def _style(path: Path, raw: dict[str, Any]) -> dict[str, NDArray[np.float64]]:
+def _style(path: Path, raw: Raw) -> dict[str, NDArray[np.float64]]:
     """Relative differences of the features of style, from their columns or from the replies' texts."""
     given = [name for name in FEATURES if f"{name}_a" in raw and f"{name}_b" in raw]
     if given:
@@ -166,7 +168,7 @@ def _csv_texts(name: str, column: Encoded) -> Encoded:
     return column if name == "winner" else column.blank_as_missing()
 
 
-def _numbers(path: Path, raw: dict[str, Any], name: str) -> NDArray[np.float64]:
+def _numbers(path: Path, raw: Raw, name: str) -> NDArray[np.float64]:
     values = _values(raw[name])
     try:
         return np.array([_number(value) for value in values], np.float64)
@@ -194,7 +196,7 @@ def _check_header(path: Path, header: Sequence[str], columns: Columns) -> list[s
     return [name for name in columns.wanted() if name in header]
 
 
-def _csv_chunks(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
+def _csv_chunks(path: Path, columns: Columns) -> Iterator[Raw]:
     """By Arrow where it is installed and the file is UTF-8 with its quotes paired, else row by row."""
     head = open_csv(path, BATTLES)
     assume(path, head.assumed())
@@ -225,7 +227,7 @@ def _csv_chunks(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
             raise InputProblem(path, "a CSV table in UTF-8", found=str(error)) from error
 
 
-def _plain_chunks(head: Csv, wanted: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _plain_chunks(head: Csv, wanted: Sequence[str]) -> Iterator[Raw]:
     """By the standard library, some ten times slower."""
     places = {name: head.names.index(name) for name in wanted}
     rows = (cells for _, cells in head.rows())
@@ -238,7 +240,7 @@ def _odd_quotes(path: Path) -> bool:
         return sum(block.count(b'"') for block in iter(lambda: file.read(1 << 20), b"")) % 2 == 1
 
 
-def _table_chunks(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
+def _table_chunks(path: Path, columns: Columns) -> Iterator[Raw]:
     table = read_table(path, BATTLES)
     rows = [row for _, row in table.rows]
     if path.suffix.lower() == ".json" and len(rows) == 1 and not set(REQUIRED) & set(rows[0]):
@@ -247,11 +249,11 @@ def _table_chunks(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
         yield _columns_of(path, rows, columns, set())
 
 
-def _json_chunks(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
+def _json_chunks(path: Path, columns: Columns) -> Iterator[Raw]:
     if not detect_encoding(path).name.startswith("UTF-8") or _begins_array(path):
         yield from _table_chunks(path, columns)
         return
-    rows: list[dict[str, Any]] = []
+    rows: list[Raw] = []
     present: set[str] = set()
     for row in _json_rows(path):
         rows.append(row)
@@ -267,7 +269,7 @@ def _begins_array(path: Path) -> bool:
         return file.read(1 << 12).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
 
 
-def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
+def _json_rows(path: Path) -> Iterator[Raw]:
     names: dict[tuple[str, ...], list[str]] = {}
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
@@ -282,7 +284,7 @@ def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
             yield dict(zip(names[keys], row.values(), strict=True))
 
 
-def _columns_of(path: Path, rows: list[dict[str, Any]], columns: Columns, present: set[str]) -> dict[str, Any]:
+def _columns_of(path: Path, rows: list[Raw], columns: Columns, present: set[str]) -> Raw:
     found = {name for row in rows for name in row}
     if not present:
         present |= set(_check_header(path, sorted(found), columns))
@@ -292,7 +294,7 @@ def _columns_of(path: Path, rows: list[dict[str, Any]], columns: Columns, presen
     return {name: [row.get(name) for row in rows] for name in columns.wanted() if name in present}
 
 
-def _parquet_chunks(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
+def _parquet_chunks(path: Path, columns: Columns) -> Iterator[Raw]:
     try:
         pa, parquet = arrow(), arrow("parquet")
     except ImportError as error:

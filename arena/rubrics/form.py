@@ -12,6 +12,8 @@ from gateway.prompt import Schema
 from gateway.prompts import fill
 from runstore.records import Language
 
+Json = dict[str, Any]
+"""A part of a JSON schema: what goes over the wire."""
 NOT_APPLICABLE_WORD = "not applicable"
 
 
@@ -43,7 +45,7 @@ def reason_key(rubric: Rubric) -> str | None:
 
 def schema(rubric: Rubric, wanted: Wanted) -> Schema:
     """The JSON schema of the wanted part: every key required, no other allowed, the reason before the value."""
-    properties: dict[str, Any] = {
+    properties: Json = {
         flag.key: _entry(rubric, "value", {"type": "integer", "enum": [0, 1]})
         for flag in rubric.flags
         if flag.key in wanted.flags
@@ -54,7 +56,7 @@ def schema(rubric: Rubric, wanted: Wanted) -> Schema:
     return Schema(f"{rubric.name}-sheet"[:64], _object(properties))
 
 
-def _item_schema(rubric: Rubric, item: Item, slots: Collection[str]) -> dict[str, Any]:
+def _item_schema(rubric: Rubric, item: Item, slots: Collection[str]) -> Json:
     if item.scale:
         numbers = list(range(item.scale.low, item.scale.high + 1))
         return _entry(rubric, SCORE, {"type": "integer", "enum": numbers})
@@ -62,18 +64,18 @@ def _item_schema(rubric: Rubric, item: Item, slots: Collection[str]) -> dict[str
     return _object({slot: _entry(rubric, "value", _flag_schema(elements[slot])) for slot in slots})
 
 
-def _flag_schema(element: Element) -> dict[str, Any]:
+def _flag_schema(element: Element) -> Json:
     if element.not_applicable:
         return {"type": "string", "enum": ["1", "0", NOT_APPLICABLE_WORD]}
     return {"type": "integer", "enum": [0, 1]}
 
 
-def _entry(rubric: Rubric, name: str, value: dict[str, Any]) -> dict[str, Any]:
+def _entry(rubric: Rubric, name: str, value: Json) -> Json:
     reason = reason_key(rubric)
     return _object({reason: {"type": "string"}, name: value} if reason else {name: value})
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
+def _object(properties: Json) -> Json:
     return {
         "type": "object",
         "properties": properties,
@@ -135,7 +137,7 @@ def skeleton(rubric: Rubric, wanted: Wanted) -> str:
     return "{{{}}}".format(",\n ".join(lines))
 
 
-def _example(node: dict[str, Any]) -> Any:
+def _example(node: Json) -> Any:
     if node["type"] == "object":
         return {key: _example(child) for key, child in node["properties"].items()}
     return "|".join(map(str, node["enum"])) if "enum" in node else "..."

@@ -27,6 +27,8 @@ _ROLES: dict[str, SpeakerRole] = {
     "gpt": "teacher",
     "ai": "teacher",
 }
+Row = dict[str, Any]
+"""An object as it stands in a file that people bring."""
 _MESSAGES = ("utterances", "messages", "conversations", "history")
 _IDS = ("id", "subject", "session_id", "session", "dialogue")
 SESSIONS = Schema(
@@ -85,7 +87,7 @@ def load_subjects(path: Path, rubric: Rubric) -> list[Subject]:
     return subjects
 
 
-def _id_column(path: Path, number: int, row: dict[str, Any]) -> str:
+def _id_column(path: Path, number: int, row: Row) -> str:
     for name in _IDS:
         value = row.get(name)
         if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value).strip():
@@ -93,7 +95,7 @@ def _id_column(path: Path, number: int, row: dict[str, Any]) -> str:
     raise InputProblem(path, f"an id in one of {', '.join(_IDS)}", line=number, field="id")
 
 
-def _messages(path: Path, number: int, row: dict[str, Any]) -> tuple[Message, ...]:
+def _messages(path: Path, number: int, row: Row) -> tuple[Message, ...]:
     for name in _MESSAGES:
         if isinstance(row.get(name), list):
             said = tuple(_dialogue(path, number, name, cast("list[Any]", row[name])))
@@ -115,7 +117,7 @@ def _dialogue(path: Path, number: int, name: str, entries: list[Any]) -> Iterato
         field = f"{name}.{place}"
         if not isinstance(entry, dict):
             raise InputProblem(path, "role and text", found=entry, line=number, field=field)
-        message = cast("dict[str, Any]", entry)
+        message = cast("Row", entry)
         role, text = _first(message, "role", "from"), _first(message, "text", "content", "value")
         if role == "system":
             continue
@@ -126,18 +128,18 @@ def _dialogue(path: Path, number: int, name: str, entries: list[Any]) -> Iterato
         yield Message(role=_ROLES[role.lower()], text=clean_unicode(text))
 
 
-def _first(entry: dict[str, Any], *names: str) -> Any:
+def _first(entry: Row, *names: str) -> Any:
     return next((entry[name] for name in names if name in entry), None)
 
 
-def _columns(row: dict[str, Any]) -> dict[str, str]:
+def _columns(row: Row) -> dict[str, str]:
     """Plain values of a row; those of ``levels``, ``metadata`` and ``columns`` stand beside the others."""
     is_dialogue = any(isinstance(row.get(name), list) for name in _MESSAGES)
     scored = () if is_dialogue else ("question", "answer")
     found: dict[str, str] = {}
     for name, value in row.items():
         if name in _NESTED and isinstance(value, dict):
-            found |= _columns(cast("dict[str, Any]", value))
+            found |= _columns(cast("Row", value))
         elif name not in scored and isinstance(value, (str, int, float)):
             shown = str(value).lower() if isinstance(value, bool) else str(value)
             found[_RENAMED.get(name, name)] = clean_unicode(shown)

@@ -11,6 +11,8 @@ from frontdesk.runner.source import Source
 from runstore.problems import InputProblem
 from runstore.records import Dialogue, Role, Utterance
 
+Chat = dict[str, Any]
+"""A line of an exported file of chats."""
 Side = Literal["teacher", "student"]
 
 
@@ -24,7 +26,7 @@ def openai(source: Source, side: Side = "teacher") -> Rows:
         return _whole(source, "teacher", lambda _, said: {"messages": messages_of(said)})
     roles, personas = source.roles(), source.personas
 
-    def row(dialogue: Dialogue, said: Sequence[Utterance]) -> dict[str, Any]:
+    def row(dialogue: Dialogue, said: Sequence[Utterance]) -> Chat:
         if dialogue.persona not in personas:
             raise InputProblem(
                 source.folder.file("dialogues.jsonl"), "a persona of this run", found=dialogue.persona
@@ -38,7 +40,7 @@ def openai(source: Source, side: Side = "teacher") -> Rows:
 def sharegpt(source: Source) -> Rows:
     """``{"id", "conversations": [{"from": "human" | "gpt", "value"}], ...}``; the teacher is ``gpt``."""
 
-    def row(dialogue: Dialogue, said: Sequence[Utterance]) -> dict[str, Any]:
+    def row(dialogue: Dialogue, said: Sequence[Utterance]) -> Chat:
         talk = [{"from": "gpt" if each.role == "teacher" else "human", "value": each.text} for each in said]
         about = {"persona": dialogue.persona, "question": dialogue.question, "subject": dialogue.subject}
         return {"id": dialogue.id, "conversations": talk, **about, "language": dialogue.language}
@@ -51,7 +53,7 @@ def messages_of(said: Sequence[Utterance]) -> list[dict[str, str]]:
     return [{"role": "assistant" if each.role == "teacher" else "user", "content": each.text} for each in said]
 
 
-def _whole(source: Source, last: Role, row: Callable[[Dialogue, Sequence[Utterance]], dict[str, Any]]) -> Rows:
+def _whole(source: Source, last: Role, row: Callable[[Dialogue, Sequence[Utterance]], Chat]) -> Rows:
     """Complete dialogues, each up to the last utterance of the side that is learnt."""
     rows: list[Row] = []
     left_out: Counter[str] = Counter()

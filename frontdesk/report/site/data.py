@@ -18,7 +18,6 @@ from frontdesk.report.sections.run.data import RunData
 from frontdesk.report.sections.run.result import colour_of
 from runstore.records import Judgment, Reply, Subset, Verdict
 
-JsonObject = dict[str, Any]
 SUBSETS_A_PIECE = 100
 _SNIPPET = 140
 OUTCOMES = ("first", "tie", "second", "invalid")
@@ -40,7 +39,7 @@ class Codes:
         return self._at[text]
 
 
-def index(data: RunData) -> JsonObject:
+def index(data: RunData) -> dict[str, object]:
     """All matches in columns: subset, pair, outcome (see OUTCOMES), agreement, level of each category."""
     numbers = {subset.id: at for at, subset in enumerate(data.subsets)}
     played = [verdict for verdict in data.verdicts if verdict.subset in numbers]
@@ -68,7 +67,7 @@ def _categories(data: RunData) -> dict[str, Callable[[Verdict], str | None]]:
     return outcomes.categories(data.subset, data.criteria)
 
 
-def _category(played: Sequence[Verdict], key: str, level_of: Callable[[Verdict], str | None]) -> JsonObject:
+def _category(played: Sequence[Verdict], key: str, level_of: Callable[[Verdict], str | None]) -> dict[str, object]:
     found = [level_of(verdict) for verdict in played]
     levels = sorted({level for level in found if level is not None}, key=outcomes.natural)
     at = {level: number for number, level in enumerate(levels)}
@@ -107,7 +106,7 @@ def pieces(data: RunData) -> Iterable[tuple[str, object]]:
         yield f"votes-{number}", [_votes(rounds[subset.id], names, data.judges) for subset in some]
 
 
-def _texts(subset: Subset, replies: Sequence[Reply], names: Mapping[str, int]) -> JsonObject:
+def _texts(subset: Subset, replies: Sequence[Reply], names: Mapping[str, int]) -> dict[str, object]:
     return {
         "history": [[utterance.role, utterance.text] for utterance in subset.history],
         "replies": [[names[reply.endpoint], reply.text] for reply in replies if reply.endpoint in names],
@@ -139,7 +138,7 @@ def _round(judgment: Judgment, names: Mapping[str, int], judges: Sequence[str]) 
     ]
 
 
-def ratings(data: RunData) -> JsonObject:
+def ratings(data: RunData) -> dict[str, object]:
     """The leaderboard with endpoints as numbers; colours follow names, as in the report."""
     names = {name: at for at, name in enumerate(data.names)}
     board = data.board
@@ -153,7 +152,7 @@ def ratings(data: RunData) -> JsonObject:
     }
 
 
-def judging(data: RunData) -> JsonObject:
+def judging(data: RunData) -> dict[str, object]:
     """Position, consistency and agreement per judge, over the whole run."""
     level = data.level
     return {
@@ -190,7 +189,7 @@ def _figures(share: Share) -> list[float | None]:
     return [share.value, share.lower, share.upper]
 
 
-def levels(data: RunData) -> list[JsonObject]:
+def levels(data: RunData) -> list[dict[str, object]]:
     """Ratings per level of each category, with those pulled towards the whole (see arena.ratings.categories)."""
     from arena.ratings.categories import breakdown
     from arena.ratings.verdicts import from_verdicts, subset_labels
@@ -198,7 +197,7 @@ def levels(data: RunData) -> list[JsonObject]:
 
     battles = from_verdicts(data.verdicts, labels=subset_labels(data.subsets))
     names = {name: at for at, name in enumerate(data.names)}
-    found: list[JsonObject] = []
+    found: list[dict[str, object]] = []
     for category in _categories(data):
         if battles.rows is None or category not in battles.rows.levels:
             continue
