@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tutor_arena.measuring import Agreement, Ranking, agree, rate
     from tutor_arena.opened import Run, Table, open_run
     from tutor_arena.running import arun, asimulate, run, simulate
+    from tutor_arena.scoring import Scores, ascore, score
 
 __all__ = [
     "Agreement",
@@ -21,14 +22,17 @@ __all__ = [
     "Problem",
     "Ranking",
     "Run",
+    "Scores",
     "Stopping",
     "Table",
     "agree",
     "arun",
+    "ascore",
     "asimulate",
     "open_run",
     "rate",
     "run",
+    "score",
     "simulate",
 ]
 
@@ -37,6 +41,7 @@ _HOMES = {
     "tutor_arena.measuring": ("Agreement", "Ranking", "agree", "rate"),
     "runstore.problems": ("InputProblem", "Problem"),
     "tutor_arena.opened": ("Run", "Table", "open_run"),
+    "tutor_arena.scoring": ("Scores", "ascore", "score"),
     "tutor_arena.running": ("arun", "asimulate", "run", "simulate"),
 }
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Protocol, cast
 
 from runstore.problems import Problem
@@ -39,3 +41,13 @@ def table_file(frame: Frame, folder: Path) -> Path:
         write_jsonl(path, cast("list[dict[str, object]]", rows))
         return path
     raise Problem(f"table: found {type(frame).__name__}, expected a path, a data frame or a list of dicts")
+
+
+@contextmanager
+def as_file(source: Frame | Path | str) -> Generator[Path]:
+    """The path itself, or the frame as a file for a while. Raises Problem."""
+    if isinstance(source, Path | str):
+        yield Path(source)
+        return
+    with TemporaryDirectory() as folder:
+        yield table_file(source, Path(folder))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from arena.agreement.alpha import Measurement
@@ -21,7 +19,7 @@ from frontdesk.report.sections.agreement.document import document as agreement_d
 from frontdesk.report.sections.ratings.document import document as ratings_document
 from frontdesk.report.writers.html import fragment
 from frontdesk.runner.rating import battles_of
-from tutor_arena.frames import Frame, table_file
+from tutor_arena.frames import Frame, as_file
 
 
 class Ranking(Leaderboard):
@@ -76,7 +74,7 @@ def rate(
         reference=reference,
         position=position,
     )
-    with _file(source) as path:
+    with as_file(source) as path:
         if path.is_dir() or path.name == "verdicts.jsonl":
             battles = battles_of(path / "verdicts.jsonl" if path.is_dir() else path)
         else:
@@ -100,19 +98,10 @@ def agree(
     ``scale`` is ``"1..5"`` or categories in order with commas between; ``measurement`` is decided by the values
     unless given. Raises Problem for a table that cannot be read.
     """
-    with _file(source) as path:
+    with as_file(source) as path:
         table = load(path, scale=parse_scale(scale) if scale else None, measurement=measurement, by=by)
         agreed = report(
             table, measurement=measurement, reference=reference, level=level, resamples=resamples, seed=seed
         )
     values: dict[str, Any] = {field.name: getattr(agreed, field.name) for field in fields(agreed)}
     return Agreement(**values)
-
-
-@contextmanager
-def _file(source: Frame | Path | str) -> Generator[Path]:
-    if isinstance(source, Path | str):
-        yield Path(source)
-        return
-    with TemporaryDirectory() as folder:
-        yield table_file(source, Path(folder))

@@ -22,7 +22,7 @@ async def arun(config: Configured, run_dir: Path | str | None = None, *, change:
     changed configuration recompute the folder. Progress is said on stderr. Raises Problem before anything is
     called, and Stopping where a cap or a refusal ended a stage.
     """
-    settings = _settings(config)
+    settings = settings_of(config)
     settings.require_simulate()
     settings.require_collect()
     settings.require_judge()
@@ -36,7 +36,7 @@ async def arun(config: Configured, run_dir: Path | str | None = None, *, change:
 
 async def asimulate(config: Configured, run_dir: Path | str | None = None, *, change: bool = False) -> Run:
     """Only the dialogues of a run; otherwise as :func:`arun`."""
-    settings = _settings(config)
+    settings = settings_of(config)
     how = settings.require_simulate()
     folder = default_folder(settings, _text(run_dir))
     endpoints = list(dict.fromkeys([how.student, how.teacher]))
@@ -55,7 +55,8 @@ def simulate(config: Configured, run_dir: Path | str | None = None, *, change: b
     return sync.run(asimulate(config, run_dir, change=change))
 
 
-def _settings(config: Configured) -> Config:
+def settings_of(config: Configured) -> Config:
+    """The configuration itself, or the one of a TOML file. Raises Problem."""
     return config if isinstance(config, Config) else configuration.load(Path(config))
 
 

@@ -13,7 +13,7 @@ from runstore.problems import Problem
 if TYPE_CHECKING:
     from frontdesk.cli.stages import Session
     from frontdesk.runner.config import Config
-    from frontdesk.runner.score_plan import Material, Plan
+    from frontdesk.runner.score_plan import Plan
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -79,13 +79,13 @@ def run(args: argparse.Namespace) -> int:
     """0 all scored, 1 where a reply failed, was unreadable or lacks values."""
     from frontdesk.cli import stages
     from frontdesk.report.sections.scores.outcome import ScoreTeller
-    from frontdesk.runner import scoring
+    from frontdesk.runner import score_plan, scoring
 
     config = stages.load_config(args)
-    _check_judges(args.judge, list(config.endpoints))
+    score_plan.check_judges(args.judge, list(config.endpoints))
     _check_batch(args, config)
     plan = _plan(args, config.run.seed)
-    material = _material(args, plan, config)
+    material = score_plan.gather(args.input, args.rubric, plan, config, sheets=args.sheets)
 
     async def work(session: Session) -> int:
         poll_s = args.poll_s if args.batch else None
@@ -115,33 +115,6 @@ def _plan(args: argparse.Namespace, seed: int) -> Plan:
     return Plan(
         source=args.input.name, judges=tuple(args.judge), repeats=args.repeats, reask=args.reask, wishes=wishes
     )
-
-
-def _material(args: argparse.Namespace, plan: Plan, config: Config) -> Material:
-    """Everything that is read, and refused where it does not fit, before anything is called."""
-    from arena.rubrics.rubric import load_rubric
-    from arena.scoring.people import read_people
-    from arena.scoring.sheets import Form
-    from arena.scoring.subjects import load_subjects
-    from frontdesk.runner.score_plan import Material, check
-
-    rubric = load_rubric(args.rubric)
-    Form.load(rubric, config.run.language, Path(config.run.prompts) if config.run.prompts else None)
-    subjects = load_subjects(args.input, rubric)
-    check(subjects, plan.wishes)
-    people = read_people(args.sheets, rubric, subjects, plan.judges) if args.sheets else []
-    raters = dict.fromkeys([*plan.judges, *(sheet.judge for sheet in people)])
-    if plan.wishes.reference is not None and plan.wishes.reference not in raters:
-        raise Problem(f"--reference: found {plan.wishes.reference!r}, expected one of {', '.join(raters)}")
-    return Material(rubric, subjects, people)
-
-
-def _check_judges(judges: list[str], known: list[str]) -> None:
-    for name in judges:
-        if name not in known:
-            raise Problem(f"--judge: found {name!r}, expected one of {', '.join(known) or 'none'} (endpoints)")
-    if twice := [name for name in judges if judges.count(name) > 1]:
-        raise Problem(f"--judge: found {twice[0]!r} twice, expected each judge once")
 
 
 def _check_batch(args: argparse.Namespace, config: Config) -> None:

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.rubrics.rubric import Rubric
+from arena.rubrics.rubric import Rubric, load_rubric
 from arena.scoring.compare import check_pairs, two_groups
-from arena.scoring.subjects import Subject
+from arena.scoring.people import read_people
+from arena.scoring.sheets import Form
+from arena.scoring.subjects import Subject, load_subjects
+from frontdesk.runner.config import Config
 from runstore.problems import Problem
 from runstore.publish import parse_record, read_json, read_records, write_json, write_jsonl
 from runstore.records import Record, Sheet
@@ -53,6 +56,28 @@ class Material:
         write_json(folder / RUBRIC, self.rubric)
         write_jsonl(folder / SUBJECTS, self.subjects)
         write_jsonl(folder / PEOPLE, self.people)
+
+
+def gather(source: Path, rubric_name: str, plan: Plan, config: Config, *, sheets: Path | None = None) -> Material:
+    """Everything that is read, and refused where it does not fit, before anything is called. Raises Problem."""
+    rubric = load_rubric(rubric_name)
+    Form.load(rubric, config.run.language, Path(config.run.prompts) if config.run.prompts else None)
+    subjects = load_subjects(source, rubric)
+    check(subjects, plan.wishes)
+    people = read_people(sheets, rubric, subjects, plan.judges) if sheets else []
+    raters = dict.fromkeys([*plan.judges, *(sheet.judge for sheet in people)])
+    if plan.wishes.reference is not None and plan.wishes.reference not in raters:
+        raise Problem(f"--reference: found {plan.wishes.reference!r}, expected one of {', '.join(raters)}")
+    return Material(rubric, subjects, people)
+
+
+def check_judges(judges: Sequence[str], known: Sequence[str]) -> None:
+    """Judges are endpoints of the configuration, each named once. Raises Problem."""
+    for name in judges:
+        if name not in known:
+            raise Problem(f"--judge: found {name!r}, expected one of {', '.join(known) or 'none'} (endpoints)")
+    if twice := [name for name in judges if judges.count(name) > 1]:
+        raise Problem(f"--judge: found {twice[0]!r} twice, expected each judge once")
 
 
 def read_plan(folder: Path) -> tuple[Plan, Material]:

@@ -1,13 +1,17 @@
 """The front door: a run from Python, in a script and inside a running event loop, and its tables."""
 
 import asyncio
+import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 import tutor_arena as ta
+from gateway import sync
 from runstore.publish import read_rows
 from tests.support.small_runs import REPOSITORY, write_config
 
@@ -76,3 +80,26 @@ def test_every_name_is_there():
     assert all(getattr(ta, name) is not None for name in ta.__all__)
     with pytest.raises(AttributeError):
         _ = ta.nothing
+
+
+def test_an_interrupt_in_a_notebook_ends_the_work():
+    ended: list[str] = []
+
+    async def work() -> None:
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+
+    async def cell() -> None:
+        sync.run(work())
+
+    loop = asyncio.new_event_loop()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            loop.run_until_complete(cell())
+    finally:
+        loop.close()
+    assert ended == ["cancelled"]

@@ -1,0 +1,88 @@
+"""A rubric filled in by judges, from Python: any dialogues, or questions and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from frontdesk.report.sections.scores.document import document
+from frontdesk.report.sections.scores.outcome import ScoreTeller
+from frontdesk.report.writers.html import fragment
+from frontdesk.runner import scoring
+from frontdesk.runner.score_files import ScoreResults
+from frontdesk.runner.score_plan import Plan, Wishes, check_judges, gather
+from frontdesk.runner.session import default_folder, opened
+from gateway import sync
+from runstore.problems import Problem
+from runstore.records import Language
+from tutor_arena.frames import Frame, as_file
+from tutor_arena.running import Configured, settings_of
+
+
+@dataclass(frozen=True)
+class Scores(ScoreResults):
+    """What a scoring run found, which a notebook shows as its report does."""
+
+    language: Language = "en"
+
+    def _repr_html_(self) -> str:
+        return fragment(document(self, self.language))
+
+
+async def ascore(
+    source: Frame | Path | str,
+    rubric: str,
+    judges: Sequence[str],
+    config: Configured,
+    run_dir: Path | str,
+    *,
+    repeats: int = 3,
+    reask: int = 2,
+    wishes: Wishes | None = None,
+    change: bool = False,
+) -> Scores:
+    """Score every row with every judge, an endpoint of ``config``; records and report go to ``run_dir``.
+
+    ``rubric`` is the name of a shipped one or a YAML file; ``repeats`` the sheets of a judge for a subject;
+    ``wishes`` what tables are asked for. Finished calls of the folder are not made again. Raises Problem before
+    anything is called, and Stopping where a cap or a refusal ended the run.
+    """
+    settings = settings_of(config)
+    check_judges(judges, list(settings.endpoints))
+    if repeats < 1 or reask < 0:
+        raise Problem(f"repeats, reask: found {repeats}, {reask}, expected 1 or more, 0 or more")
+    with as_file(source) as path:
+        plan = Plan(
+            source=path.name,
+            judges=tuple(judges),
+            repeats=repeats,
+            reask=reask,
+            wishes=wishes or Wishes(seed=settings.run.seed),
+        )
+        material = gather(path, rubric, plan, settings)
+    folder = default_folder(settings, str(run_dir))
+    async with opened(folder, settings, judges, change=change) as pipeline:
+        results = await scoring.perform(pipeline, plan, material, ScoreTeller(settings.run.language))
+    values: dict[str, Any] = {field.name: getattr(results, field.name) for field in fields(results)}
+    return Scores(**values, language=settings.run.language)
+
+
+def score(
+    source: Frame | Path | str,
+    rubric: str,
+    judges: Sequence[str],
+    config: Configured,
+    run_dir: Path | str,
+    *,
+    repeats: int = 3,
+    reask: int = 2,
+    wishes: Wishes | None = None,
+    change: bool = False,
+) -> Scores:
+    """:func:`ascore` without ``await``, also where an event loop is running already."""
+    work = ascore(
+        source, rubric, judges, config, run_dir, repeats=repeats, reask=reask, wishes=wishes, change=change
+    )
+    return sync.run(work)
