@@ -10,7 +10,6 @@ Files put what never changes first, so that the providers' prefix caches serve i
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 from collections.abc import Iterable
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runstore.languages import listed, resource
-from runstore.problems import InputProblem, Problem
+from runstore.problems import InputProblem, Problem, nearest
 from runstore.yaml_file import YamlFile, read_text, read_yaml
 
 _TOKEN = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}|[{}]")
@@ -135,8 +134,8 @@ def check_overrides(override_dir: Path, packages: Iterable[str | Path]) -> None:
     known = sorted(path.name for package in packages for path in _prompts(package))
     for path in sorted(override_dir.iterdir()):
         if path.suffix in _SUFFIXES and path.name not in known:
-            near = difflib.get_close_matches(path.name, known, 1)
-            hint = f"{near[0]!r}" if near else f"one of {', '.join(known)}"
+            near = nearest(path.name, known)
+            hint = f"{near!r}" if near else f"one of {', '.join(known)}"
             raise InputProblem(path, f"the name of a prompt it replaces: {hint}", found=path.name)
 
 

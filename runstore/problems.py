@@ -6,6 +6,7 @@ Problem                 exit code 2, nothing was called
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -32,6 +33,13 @@ class InputProblem(Problem):
         where = self.file if line is None else f"{self.file}:{line}"
         what = f"found {shown(found)}, expected {expected}" if found is not None else f"expected {expected}"
         super().__init__(": ".join(part for part in (where, field, what) if part))
+
+
+def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
+    """The known name that was probably meant, at least so alike (0 to 1); None where none is."""
+    from difflib import get_close_matches  # needed only where something is wrong
+
+    return next(iter(get_close_matches(name, list(known), 1, likeness)), None)
 
 
 def shown(found: object, limit: int = 120) -> str:

@@ -6,7 +6,6 @@ keys are refused instead of the last one winning, and each place keeps its line 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any, cast
 import yaml
 
 from runstore.languages import languages
-from runstore.problems import InputProblem
+from runstore.problems import InputProblem, nearest
 
 Place = tuple[str | int, ...]
 
@@ -45,8 +44,8 @@ class YamlFile:
         mapping = cast("dict[str, Any]", value)
         for key in mapping:
             if known is not None and key not in known:
-                near = difflib.get_close_matches(str(key), known, 1)
-                raise self.problem((*place, key), f"{near[0]!r}" if near else f"one of {', '.join(known)}", key)
+                near = nearest(str(key), known)
+                raise self.problem((*place, key), f"{near!r}" if near else f"one of {', '.join(known)}", key)
         return mapping
 
     def sequence(self, value: object, place: Place) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from runstore.problems import InputProblem
+from runstore.problems import InputProblem, nearest
 from runstore.tables import clean_header, folded
 from runstore.tables.encodings import read_text
 
@@ -88,8 +87,8 @@ def read_mapping(path: Path) -> Mapping:
     mapping: Mapping = {}
     for field, names in cast("dict[Any, Any]", content).items():
         if field not in KNOWN_NAMES:
-            near = difflib.get_close_matches(str(field), FIELDS, 1)
-            hint = f" (nearest: {near[0]})" if near else ""
+            near = nearest(str(field), FIELDS)
+            hint = f" (nearest: {near})" if near else ""
             raise InputProblem(path, f"one of {', '.join(FIELDS)}{hint}", found=str(field), field="field")
         listed = cast("list[Any]", names if isinstance(names, list) else [names])
         if not listed or not all(isinstance(name, str) and name.strip() for name in listed):

@@ -6,7 +6,6 @@ TOML or YAML. Every text may be one string or ``{ ko = "…", en = "…" }``.
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -15,7 +14,7 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from arena.human.forms import Form, Id, Question, Strict, Text
-from runstore.problems import InputProblem
+from runstore.problems import InputProblem, nearest
 from runstore.records import Language, Role
 from runstore.tables import read_table
 
@@ -227,8 +226,8 @@ def parse_study(data: object, path: Path | str) -> Study:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
-            near = difflib.get_close_matches(str(first["loc"][-1]), _known_keys(), 1)
-            expected = f"a known key (did you mean {near[0]!r}?)" if near else "a known key"
+            near = nearest(str(first["loc"][-1]), _known_keys())
+            expected = f"a known key (did you mean {near!r}?)" if near else "a known key"
             raise InputProblem(path, expected, found=str(first["loc"][-1]), field=field) from error
         found = first.get("input") if first["type"] not in ("missing", "value_error") else None
         raise InputProblem(path, first["msg"], found=found, field=field) from error

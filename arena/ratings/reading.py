@@ -37,7 +37,6 @@ from runstore.tables.encodings import detect_encoding
 from runstore.tables.objects import parse_object
 
 REQUIRED = ("model_a", "model_b", "winner")
-OPTIONAL = ("first", "weight", "cluster")
 GAME = "game_id"
 Raw = dict[str, Any]
 """A chunk of a file as it was read: columns by name, of whatever the file has in them."""

@@ -82,10 +82,10 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _meant(word: str) -> str:
-    from difflib import get_close_matches
+    from runstore.problems import nearest
 
-    close = get_close_matches(word, COMMANDS, 1)
-    return f"; did you mean {close[0]!r}?" if close else f" (see {PROGRAM} --help)"
+    close = nearest(word, COMMANDS)
+    return f"; did you mean {close!r}?" if close else f" (see {PROGRAM} --help)"
 
 
 def _parser(arguments: list[str]) -> argparse.ArgumentParser:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NoReturn, cast
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from arena.sequential import goal as goals
-from frontdesk.runner.toml_places import explained, line_of, nearest
+from frontdesk.runner.toml_places import explained, line_of, suggestion
 from runstore.numbers import NotNegative, Real, Whole, YesNo
 from runstore.problems import InputProblem, Problem
 from runstore.records import Act, Language
@@ -271,7 +271,7 @@ def _check_endpoints(config: Config, source: Path | str, text: str) -> None:
         for name in names:
             if name not in config.endpoints:
                 known = list(config.endpoints)
-                expected = nearest(name, known) if known else "an [endpoints] section"
+                expected = suggestion(name, known) if known else "an [endpoints] section"
                 raise InputProblem(source, expected, found=name, field=field, line=line)
         if twice := [name for name in names if names.count(name) > 1]:
             expected = "each endpoint once; to compare one with itself (an A/A control) give it a second name"

@@ -88,14 +88,6 @@ class Workload:
         return self.verdicts * self.rounds_each * len(self.judges)
 
     @property
-    def rounds_per_pair(self) -> int:
-        return self.rounds // max(1, len(self.pairs))
-
-    @property
-    def rounds_per_criterion(self) -> int:
-        return self.rounds // max(1, len(self.criteria))
-
-    @property
     def calls(self) -> tuple[Calls, ...]:
         """Each endpoint's calls, in order of stages; parts without a call are left out."""
         parts: list[Calls] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -12,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from runstore.problems import InputProblem
+from runstore.problems import InputProblem, nearest
 
 _PART = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|[\w-]+')
 _HEADER = re.compile(r"\s*\[\[?\s*(?P<name>[^=#]+?)\s*\]\]?\s*(?:#.*)?$")
@@ -64,7 +63,7 @@ def explained(
     path = [*at, *(str(part) for part in first["loc"] if not _is_noise(str(part)))]
     line, field = line_of(text, *path), ".".join(path)
     if first["type"] == "extra_forbidden":
-        expected = f"a known key: {nearest(path[-1], known)}"
+        expected = f"a known key: {suggestion(path[-1], known)}"
         return InputProblem(source, expected, found=path[-1], line=line, field=field)
     return InputProblem(source, _expected(first), found=_found(first), line=line, field=field)
 
@@ -91,14 +90,14 @@ def _expected(first: ErrorDetails) -> str:
     if first["type"] == "literal_error":
         choices = re.findall(r"'([^']*)'", first["msg"])
         given: Any = first["input"]
-        near = difflib.get_close_matches(str(given), choices, 1, 0.6)
-        return f"one of {', '.join(choices)}" + (f" (did you mean {near[0]!r}?)" if near else "")
+        near = nearest(str(given), choices)
+        return f"one of {', '.join(choices)}" + (f" (did you mean {near!r}?)" if near else "")
     said = first["msg"].removeprefix("Value error, ")
     return _WORDS.get(first["type"], said[:1].lower() + said[1:]).removeprefix("input should be ")
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def suggestion(name: str, known: Iterable[str]) -> str:
     """The known name that was probably meant, or all of them."""
     known = list(known)
-    close = difflib.get_close_matches(name.lower(), known, 1, 0.5)
-    return f"did you mean {close[0]!r}?" if close else f"one of {', '.join(known)}"
+    close = nearest(name.lower(), known, 0.5)
+    return f"did you mean {close!r}?" if close else f"one of {', '.join(known)}"

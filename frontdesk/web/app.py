@@ -12,11 +12,12 @@ from typing import Any
 from aiohttp import web
 
 from arena.human.forms import Filled, Question, read_form, say
+from frontdesk.web.answers import Part, Rater
 from frontdesk.web.guard import MAX_BODY, Handler, Refused, headers, same_origin
 from frontdesk.web.organiser import Organiser
 from frontdesk.web.pages import texts
 from frontdesk.web.site import Site
-from frontdesk.web.store import Part, Rater, Store
+from frontdesk.web.store import Store
 from frontdesk.web.views import show_document, show_example, show_questions
 
 _STATIC = {"form.css": "text/css", "form.js": "text/javascript"}
@@ -52,7 +53,7 @@ class Pages:
     async def language(self, request: web.Request) -> web.Response:
         rater, data = await self.site.rater(request), await self.site.form(request)
         if data.get("language") in self.site.study.languages:
-            await self.site.ask(self.site.store.set_language, rater.rater, data["language"])
+            await self.site.ask(self.site.store.answers.set_language, rater.rater, data["language"])
         back = re.fullmatch(r"/r/[\w-]+/([a-z]+(?:/\d{1,4})?)", data.get("back", ""))
         return self.site.onward(request, back[1] if back else "")
 
@@ -92,7 +93,7 @@ class Pages:
         if rater.left or rater.consented:
             return site.onward(request, site.place(rater))
         if data.get("choice") == "no":
-            await site.ask(site.store.decline, rater.rater)
+            await site.ask(site.store.answers.decline, rater.rater)
             return site.onward(request, "declined")
         personal = {field: data[field][:200] for field in site.study.consent.personal if field in data}
         if data.get("agree") != "yes":
@@ -111,7 +112,7 @@ class Pages:
             link = (f"/r/{request.match_info['token']}/consent", text["reconsider"])
             shown = {"heading": text["declined"], "note": "", "code": "", "link": link}
         elif place == "thanks":
-            code = await site.ask(site.store.code_of, rater.rater)
+            code = await site.ask(site.store.persons.code_of, rater.rater)
             shown = {"heading": text["thanks"], "note": text["all_saved"], "code": code, "link": None}
         return site.page(request, "message.html.j2", rater, narrow=True, **shown)
 
@@ -124,7 +125,7 @@ class Pages:
         text, language = texts(site.language(rater)), site.language(rater)
         given, filled = await self._given(request, rater, "training", number, site.questions(rater))
         if filled and filled.complete:
-            await site.ask(site.store.trained, rater.rater, number)
+            await site.ask(site.store.answers.trained, rater.rater, number)
             return site.onward(request, "")
         example = examples[number - 1]
         return self._form(
@@ -137,15 +138,15 @@ class Pages:
     async def item(self, request: web.Request) -> web.Response:
         site = self.site
         rater, number = await site.rater(request), int(request.match_info["number"])
-        item = await site.ask(site.store.item, rater.rater, number)
+        item = await site.ask(site.store.answers.item, rater.rater, number)
         if item is None or not self._may_rate(rater, number):
             return site.onward(request, site.place(rater))
         given, filled = await self._given(request, rater, "item", number, site.questions(rater))
         if filled and filled.complete:
             return site.onward(request, "")
-        await site.ask(site.store.opened, rater.rater, number)
+        await site.ask(site.store.answers.opened, rater.rater, number)
         text, language = texts(site.language(rater)), site.language(rater)
-        first = await site.ask(site.store.item, rater.rater, number - 1)
+        first = await site.ask(site.store.answers.item, rater.rater, number - 1)
         root = f"/r/{request.match_info['token']}"
         return self._form(
             request, rater, site.questions(rater), given, filled,
@@ -164,12 +165,17 @@ class Pages:
         site = self.site
         rater, number = await site.rater(request), int(request.match_info["number"])
         data = await site.form(request)
-        item = await site.ask(site.store.item, rater.rater, number)
+        item = await site.ask(site.store.answers.item, rater.rater, number)
         if item is None or not self._may_rate(rater, number):
             return web.json_response({"saved": False}, status=409)
         filled = read_form(site.questions(rater), data)
         await site.ask(
-            site.store.save, rater.rater, "item", number, filled.values, keep=_kept(filled, item.submitted_at)
+            site.store.answers.save,
+            rater.rater,
+            "item",
+            number,
+            filled.values,
+            keep=_kept(filled, item.submitted_at),
         )
         return web.json_response({"saved": True, "complete": filled.complete})
 
@@ -180,7 +186,7 @@ class Pages:
             return site.onward(request, site.place(rater))
         given, filled = await self._given(request, rater, "survey", 1, site.study.survey)
         if filled and filled.complete:
-            await site.ask(site.store.surveyed, rater.rater)
+            await site.ask(site.store.answers.surveyed, rater.rater)
             return site.onward(request, "thanks")
         return self._form(request, rater, site.study.survey, given, filled, heading=text["survey"], last=True)
 
@@ -190,15 +196,15 @@ class Pages:
         """What is on file, or for a posted form what was sent (saved first) and how it was read."""
         site = self.site
         if request.method != "POST":
-            return await site.ask(site.store.answers, rater.rater, part, number), None
+            return await site.ask(site.store.answers.of, rater.rater, part, number), None
         data = await site.form(request)
         filled = read_form(questions, data)
         finished = None
         if part == "item":
-            item = await site.ask(site.store.item, rater.rater, number)
+            item = await site.ask(site.store.answers.item, rater.rater, number)
             finished = item.submitted_at if item else None
         await site.ask(
-            site.store.save, rater.rater, part, number, filled.values,
+            site.store.answers.save, rater.rater, part, number, filled.values,
             submit=filled.complete, keep=_kept(filled, finished),
         )  # fmt: skip
         return data, filled

@@ -43,13 +43,13 @@ def import_forms(folder: StudyFolder, file: Path) -> Imported:
     store = Store(folder)
     try:
         changed = 0
-        gone = sorted({rater for rater, _ in returned.items if store.has_withdrawn(rater)})
+        gone = sorted({rater for rater, _ in returned.items if store.answers.has_withdrawn(rater)})
         if gone:
             raise InputProblem(
                 file, "no answers of a person who has withdrawn", found=", ".join(gone), field="rater"
             )
         for (rater, position), answers in returned.items.items():
-            on_file = store.saved(rater, position)
+            on_file = store.answers.saved(rater, position)
             values: dict[str, str] = {}
             for question, answer in answers.items():
                 had = on_file.get(question)
@@ -62,7 +62,7 @@ def import_forms(folder: StudyFolder, file: Path) -> Imported:
                     values[question] = answer.value
             times = [answer.at for answer in answers.values() if answer.at]
             seconds = next((answer.seconds for answer in answers.values() if answer.seconds is not None), None)
-            changed += store.import_item(rater, position, values, max(times, default=None), seconds)
+            changed += store.answers.import_item(rater, position, values, max(times, default=None), seconds)
         publish(store, folder)
     finally:
         store.close()
@@ -76,13 +76,13 @@ def replace(folder: StudyFolder, rater: str, by: str | None) -> tuple[str, int]:
     rows = folder.rows()
     store = Store(folder)
     try:
-        known = {one.rater: one for one in store.raters()}
+        known = {one.rater: one for one in store.answers.raters()}
         if rater not in known:
             raise Problem(f"no rater is called {rater!r}")
         name = by or _next_name(rater, set(known))
         if name in known and known[name].left:
             raise Problem(f"{name} has left the study and cannot take over")
-        changed, moved = replace_rater(rows, rater, name, store.finished(rater))
+        changed, moved = replace_rater(rows, rater, name, store.answers.finished(rater))
         store.hand_over(rater, name, changed)
         folder.set_rows(changed)
     finally:
@@ -159,7 +159,7 @@ def analyze_folder(
         store = Store(folder)
         try:
             publish(store, folder)
-            rows = store.ratings()
+            rows = store.answers.ratings()
         finally:
             store.close()
     else:
@@ -185,7 +185,7 @@ def retention_ends(folder: StudyFolder) -> datetime | None:
         return None
     store = Store(folder)
     try:
-        last = store.last_answer_at()
+        last = store.answers.last_answer_at()
     finally:
         store.close()
     if last is None:

@@ -28,7 +28,7 @@ def rating_rows(ratings: Iterable[Rating]) -> list[list[Cell]]:
 
 def publish(store: Store, folder: StudyFolder) -> int:
     """Write ``ratings.csv`` and ``survey.csv``; returns the number of ratings."""
-    rows = rating_rows(store.ratings())
+    rows = rating_rows(store.answers.ratings())
     write_csv(folder.ratings_csv, HEADER, rows)
-    write_csv(folder.path / "survey.csv", ("rater", "question", "value"), store.survey_answers())
+    write_csv(folder.path / "survey.csv", ("rater", "question", "value"), store.answers.survey_answers())
     return len(rows)

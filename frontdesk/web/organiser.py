@@ -16,10 +16,11 @@ from aiohttp import web
 from arena.human.attention import attention
 from arena.human.forms import say
 from arena.human.ratings import HEADER, Rating
+from frontdesk.web.answers import Item, Rater
 from frontdesk.web.exports import rating_rows
 from frontdesk.web.guard import Refused
 from frontdesk.web.site import Site
-from frontdesk.web.store import Item, Rater, Store
+from frontdesk.web.store import Store
 from runstore.publish import csv_text
 
 
@@ -46,7 +47,7 @@ class Organiser:
         return [web.get("/o/{token}", self.page), web.get("/o/{token}/ratings.csv", self.ratings)]
 
     async def _allowed(self, request: web.Request) -> None:
-        secret = await self.site.ask(self.site.store.secret, "organiser")
+        secret = await self.site.ask(self.site.store.persons.secret, "organiser")
         if not hmac.compare_digest(secret.encode(), request.match_info["token"].encode()):
             raise Refused(403, "refused")
 
@@ -88,13 +89,13 @@ class Organiser:
 
     async def ratings(self, request: web.Request) -> web.Response:
         await self._allowed(request)
-        rows = rating_rows(await self.site.ask(self.site.store.ratings))
+        rows = rating_rows(await self.site.ask(self.site.store.answers.ratings))
         name = {"Content-Disposition": 'attachment; filename="ratings.csv"'}
         return web.Response(text=csv_text(HEADER, rows), content_type="text/csv", headers=name)
 
 
 def _all(store: Store) -> tuple[list[Rater], list[Item], list[Rating], list[tuple[str, str, str]]]:
-    return store.raters(), store.items(), store.ratings(), store.links()
+    return store.answers.raters(), store.answers.items(), store.answers.ratings(), store.links()
 
 
 def cells(items: list[Item]) -> list[tuple[str, str, str, list[tuple[str, int, int]]]]:

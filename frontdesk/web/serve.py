@@ -54,7 +54,7 @@ async def _serve(
     if host not in ("127.0.0.1", "::1", "localhost") and not root.startswith("https://"):
         tell("warning: open to other machines without TLS: put a proxy with https in front of it")
     tell(f"raters: {links}")
-    tell(f"organiser: {root}/o/{store.secret('organiser')}")
+    tell(f"organiser: {root}/o/{store.persons.secret('organiser')}")
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers in its loop

@@ -11,9 +11,10 @@ from aiohttp import web
 
 from arena.human.forms import Question, say
 from arena.human.study import Example
+from frontdesk.web.answers import Rater
 from frontdesk.web.guard import Refused, check_form_token, form_token
 from frontdesk.web.pages import texts
-from frontdesk.web.store import Rater, Store
+from frontdesk.web.store import Store
 from frontdesk.web.views import environment, fields
 
 T = TypeVar("T")
@@ -27,7 +28,7 @@ class Site:
         self.study = store.folder.study()
         self.documents = store.folder.documents()
         self.templates = environment()
-        self.secret = store.secret("form")
+        self.secret = store.persons.secret("form")
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="answers")
 
     async def ask(self, work: Callable[..., T], *args: object, **named: object) -> T:
@@ -41,10 +42,10 @@ class Site:
 
     async def rater(self, request: web.Request) -> Rater:
         """The rater of the personal link. Raises Refused (403) without one."""
-        name = await self.ask(self.store.rater_of, request.match_info["token"])
+        name = await self.ask(self.store.persons.rater_of, request.match_info["token"])
         if name is None:
             raise Refused(403, "refused")
-        return await self.ask(self.store.rater, name)
+        return await self.ask(self.store.answers.rater, name)
 
     async def form(self, request: web.Request) -> dict[str, str]:
         """The fields of a form that is ours. Raises Refused."""

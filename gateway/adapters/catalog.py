@@ -5,7 +5,6 @@ Adding a kind: one module beside this one, one line in KINDS.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import math
 import os
@@ -17,7 +16,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from gateway.adapters.base import Adapter, EndpointSettings
-from runstore.problems import Problem
+from runstore.problems import Problem, nearest
 
 KINDS: dict[str, str] = {
     "gemini": "gateway.adapters.gemini:GeminiAdapter",
@@ -57,7 +56,7 @@ def settings_of(name: str, raw: Mapping[str, Any]) -> EndpointSettings:
     settings: type[EndpointSettings] = adapter_class(kind).Settings
     for key in raw:
         if key not in settings.model_fields:
-            raise Problem(f"{where}.{key}: unknown key; {_nearest(key, settings.model_fields)}")
+            raise Problem(f"{where}.{key}: unknown key; {_suggestion(key, settings.model_fields)}")
     try:
         made = settings.model_validate(dict(raw))
     except ValidationError as error:
@@ -126,13 +125,13 @@ def _check_address(where: str, address: str) -> None:
 
 
 def _unknown(found: str, known: Iterable[str]) -> str:
-    return f"found {found!r}; {_nearest(found, known)}"
+    return f"found {found!r}; {_suggestion(found, known)}"
 
 
-def _nearest(found: str, known: Iterable[str]) -> str:
+def _suggestion(found: str, known: Iterable[str]) -> str:
     known = list(known)
-    near = difflib.get_close_matches(found.lower(), known, n=1, cutoff=0.6)
-    return f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(sorted(known))}"
+    near = nearest(found.lower(), known)
+    return f"did you mean {near!r}?" if near else f"expected one of {', '.join(sorted(known))}"
 
 
 def _explained(where: str, error: ValidationError) -> str:

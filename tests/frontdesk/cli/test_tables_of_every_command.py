@@ -180,7 +180,9 @@ def test_returned_forms_come_in_every_dress(tmp_path: Path, study: Path, dress: 
     answers = [["E1", "４"], ["E2", "4.0"], ["E15", "좋은 답변입니다"]]
     rows = [["평가자", "문서", "문항", "값"], *([row.rater, row.document, *answer] for answer in answers)]
     assert main(["human", "import", str(folder.path), str(dressed(tmp_path, dress, rows))]) == 0
-    taken = [(rating.question, rating.value) for rating in Store(folder).ratings() if rating.rater == row.rater]
+    taken = [
+        (rating.question, rating.value) for rating in Store(folder).answers.ratings() if rating.rater == row.rater
+    ]
     assert sorted(taken) == [("E1", "4"), ("E15", "좋은 답변입니다"), ("E2", "4")]
 
 

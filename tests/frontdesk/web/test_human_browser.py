@@ -138,7 +138,7 @@ async def test_three_raters_in_a_browser_store_every_answer_once(tmp_path: Path)
             await asyncio.wait_for(asyncio.gather(*tasks), 150)
             await asyncio.gather(*reading)
             await browser.close()
-        ratings, survey = store.ratings(), store.survey_answers()
+        ratings, survey = store.answers.ratings(), store.answers.survey_answers()
     everything = b"\n".join(served).lower()
     assert len(served) > 60
     assert not [name for name in NAMES if re.search(rf"\b{re.escape(name.lower())}\b".encode(), everything)]

@@ -151,23 +151,25 @@ def test_the_finished_rating_of_a_rater_who_left_is_kept_and_the_open_ones_move(
     folder = small(tmp_path)
     mine = [row for row in folder.rows() if row.rater == "r-03"]
     store = Store(folder)
-    store.save("r-03", "item", 1, {"q": "4"}, submit=True)
-    store.save("r-03", "item", 2, {"q": "5"})
+    store.answers.save("r-03", "item", 1, {"q": "4"}, submit=True)
+    store.answers.save("r-03", "item", 2, {"q": "5"})
     store.close()
     assert replace(folder, "r-03", None) == ("r-04", 3)
     store = Store(folder)
-    assert {item.document for item in store.items() if item.rater == "r-04"} == {row.document for row in mine[1:]}
-    assert store.rater("r-03").left
-    assert store.rater("r-04").next_item == 2
+    assert {item.document for item in store.answers.items() if item.rater == "r-04"} == {
+        row.document for row in mine[1:]
+    }
+    assert store.answers.rater("r-03").left
+    assert store.answers.rater("r-04").next_item == 2
     assert "r-04" in {rater for rater, _, _ in store.links()}
-    for item in store.items():
+    for item in store.answers.items():
         if not item.submitted_at:
-            store.save(item.rater, "item", item.position, {"q": "2"}, submit=True)
+            store.answers.save(item.rater, "item", item.position, {"q": "2"}, submit=True)
     raters: dict[str, set[str]] = defaultdict(set)
-    for rating in store.ratings():
+    for rating in store.answers.ratings():
         raters[rating.document].add(rating.rater)
     assert [len(names) for names in raters.values()] == [2] * 6
-    assert len(store.ratings()) == 12
+    assert len(store.answers.ratings()) == 12
     store.close()
     assert len({(row.rater, row.document) for row in folder.rows()}) == 12
     with pytest.raises(Problem, match="nothing is open"):
@@ -186,7 +188,7 @@ def test_a_rater_who_takes_over_keeps_all_of_their_own_items(tmp_path: Path) -> 
     )
     assert replace(folder, leaves, takes) == (takes, 4)
     store = Store(folder)
-    held = [(item.position, item.document) for item in store.items() if item.rater == takes]
+    held = [(item.position, item.document) for item in store.answers.items() if item.rater == takes]
     store.close()
     assert held == list(enumerate([*documents[takes], *documents[leaves]], 1))
     assert sorted((row.position, row.document) for row in folder.rows() if row.rater == takes) == held
@@ -217,7 +219,7 @@ def test_a_form_that_arrives_after_its_person_withdrew_is_not_taken(tmp_path: Pa
     write_csv(file, head, [[first.rater, first.document, "q", value] for value in ("3", "nine")])
     import_forms(folder, file)
     store = Store(folder)
-    code = store.code_of(first.rater)
+    code = store.persons.code_of(first.rater)
     store.close()
     withdraw(folder, code)
     assert not (folder.path / "import-report.json").exists()
@@ -246,7 +248,7 @@ async def test_withdrawing_deletes_every_trace_of_a_person(tmp_path: Path) -> No
         async with aiohttp.ClientSession() as session:
             await walk(session, own["lay-01"], choice=4)
             await walk(session, own["lay-02"], choice=1)
-            code = store.code_of("lay-01")
+            code = store.persons.code_of("lay-01")
             assert withdraw(folder, f" {code.lower()} ") == "lay-01"
             async with session.get(own["lay-01"]) as answer:
                 assert answer.status == 403
@@ -279,7 +281,7 @@ def test_the_retention_date_is_kept_and_obeyed(tmp_path: Path) -> None:
     folder = small(tmp_path)
     assert retention_ends(folder) is None
     store = Store(folder)
-    store.save("r-01", "item", 1, {"q": "4"}, submit=True)
+    store.answers.save("r-01", "item", 1, {"q": "4"}, submit=True)
     store.close()
     ends = retention_ends(folder)
     assert ends
@@ -305,14 +307,14 @@ async def test_forgetting_persons_leaves_anonymous_ratings_and_no_way_back(tmp_p
     with running(folder) as (root, store):
         async with aiohttp.ClientSession() as session:
             await walk(session, links(store, root)["lay-03"])
-            code = store.code_of("lay-03")
+            code = store.persons.code_of("lay-03")
             assert main(["human", "purge", str(folder.path), "--persons"]) == 0
             async with session.get(links(store, root).get("lay-03", f"{root}/r/x")) as answer:
                 assert answer.status == 403
     assert "홍길동".encode() not in (folder.path / "persons.sqlite").read_bytes()
     store = Store(folder)
     assert store.links() == []
-    assert len({rating.document for rating in store.ratings()}) == 5
+    assert len({rating.document for rating in store.answers.ratings()}) == 5
     with pytest.raises(Problem, match="not known"):
         store.withdraw(code)
     store.close()

@@ -32,7 +32,7 @@ async def test_thirty_three_raters_at_once_lose_nothing_and_see_no_name(tmp_path
             for name in ("form.css", "form.js"):
                 async with session.get(f"{root}/static/{name}") as answer:
                     served.append(await answer.read())
-        ratings = store.ratings()
+        ratings = store.answers.ratings()
     everything = b"\n".join(served).lower()
     assert not [name for name in NAMES if re.search(rf"\b{re.escape(name.lower())}\b".encode(), everything)]
     assert b"condition" not in everything
@@ -67,7 +67,7 @@ async def test_without_a_token_nothing_is_read_or_written(tmp_path: Path) -> Non
             for path in ("/r/x/item/1", "/r/x/save/1", "/r/x/consent", "/r/x/survey", f"/r/{token[:-1]}/save/1"):
                 async with session.post(root + path, data={"U1": "3", "csrf": "x"}) as answer:
                     assert answer.status == 403, path
-        assert store.ratings() == []
+        assert store.answers.ratings() == []
 
 
 async def test_forms_of_others_and_large_forms_are_refused(tmp_path: Path) -> None:
@@ -96,10 +96,10 @@ async def test_forms_of_others_and_large_forms_are_refused(tmp_path: Path) -> No
                     assert answer.status == 403
             async with session.post(f"{mine}/item/1", data={**form, "U3": "x" * 300_000}) as answer:
                 assert answer.status == 413
-            assert store.answers("lay-01", "item", 1) == {}
+            assert store.answers.of("lay-01", "item", 1) == {}
             async with session.post(f"{mine}/item/1", data={**form, "U3": "x" * 2001, "U1": "9"}) as answer:
                 assert answer.status == 422
-            kept = store.answers("lay-01", "item", 1)
+            kept = store.answers.of("lay-01", "item", 1)
             form_type = {"Content-Type": "application/x-www-form-urlencoded"}
             for raw in (b"U3=%ff%fe%00%ed%a0%80", b"U1=&U1=3&U1=", b"U9=1;DROP+TABLE+answers"):
                 body = f"csrf={form['csrf']}&".encode() + raw
@@ -117,26 +117,26 @@ async def test_sending_twice_and_going_back_store_every_answer_once(tmp_path: Pa
         mine = links(store, root)["lay-05"]
         async with aiohttp.ClientSession() as session:
             await walk(session, mine, stop="/item/2", choice=1)
-            before = store.ratings()
+            before = store.answers.ratings()
             async with session.get(f"{mine}/item/1") as answer:
                 page = await answer.text()
             assert 'value="2" checked' in page
             form = answers(page, 1)
             same = [session.post(f"{mine}/item/1", data=form, allow_redirects=False) for _ in range(5)]
             assert {answer.status for answer in await asyncio.gather(*same)} == {303}
-            after = store.ratings()
+            after = store.answers.ratings()
             assert [(r.question, r.value, r.submitted_at) for r in after] == [
                 (r.question, r.value, r.submitted_at) for r in before
             ]
             async with session.post(f"{mine}/item/1", data={**form, "U1": "5"}) as answer:
                 assert str(answer.url).endswith("/item/2")
-            assert {r.value for r in store.ratings() if r.question == "U1"} == {"5"}
+            assert {r.value for r in store.answers.ratings() if r.question == "U1"} == {"5"}
             async with session.get(f"{mine}/item/4") as answer:
                 assert str(answer.url).endswith("/item/2")
             partial = {"csrf": form["csrf"], "U2": "NA"}
             async with session.post(f"{mine}/save/2", data=partial) as answer:
                 assert (await answer.json()) == {"saved": True, "complete": False}
-            assert {r.document for r in store.ratings()} == {r.document for r in after}
+            assert {r.document for r in store.answers.ratings()} == {r.document for r in after}
             async with session.get(mine) as answer:
                 assert str(answer.url).endswith("/item/2")
                 assert 'value="NA" checked' in await answer.text()
@@ -151,13 +151,13 @@ async def test_hidden_follow_up_questions_have_no_answer(tmp_path: Path) -> None
                 form = answers(await answer.text())
             async with session.post(f"{mine}/save/1", data={**form, "E7": "no", "E7n": "4"}) as answer:
                 assert (await answer.json())["complete"]
-            assert "E7n" not in store.answers("expert-02", "item", 1)
+            assert "E7n" not in store.answers.of("expert-02", "item", 1)
             async with session.post(f"{mine}/save/1", data={**form, "E7": "yes", "E7n": ""}) as answer:
                 assert not (await answer.json())["complete"]
             money = {**form, "E7": "yes", "E7n": "2", "E12": "１,２００,０００원"}
             async with session.post(f"{mine}/save/1", data=money) as answer:
                 assert (await answer.json())["complete"]
-            assert store.answers("expert-02", "item", 1)["E12"] == "1200000"
+            assert store.answers.of("expert-02", "item", 1)["E12"] == "1200000"
 
 
 async def test_declining_keeps_nothing_and_english_is_offered(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ async def test_hostile_material_is_shown_as_the_text_it_is(tmp_path: Path) -> No
 async def test_the_organiser_sees_progress_flags_and_the_export(tmp_path: Path) -> None:
     with running(planned(tmp_path)) as (root, store):
         own = links(store, root)
-        page_of_organiser = f"{root}/o/{store.secret('organiser')}"
+        page_of_organiser = f"{root}/o/{store.persons.secret('organiser')}"
         async with aiohttp.ClientSession() as session:
             await walk(session, own["lay-01"], choice=2)
             async with session.get(page_of_organiser) as answer:
@@ -273,7 +273,7 @@ async def test_every_acknowledged_answer_survives_a_killed_server(tmp_path: Path
     server.stdout.close()
     for rater in raters:
         last = max(turn for name, turn in acknowledged if name == rater)
-        stored = store.answers(rater, "item", 1)
+        stored = store.answers.of(rater, "item", 1)
         kept = int(stored["U3"].split()[1])
         assert kept in (last, last + 1)
         assert {k: v for k, v in stored.items() if k != "U3"} == {

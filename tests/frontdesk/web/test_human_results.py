@@ -48,14 +48,14 @@ paragraphs = ["you are told"]
 def answer_all(folder: StudyFolder) -> None:
     """Everybody answers everything: one point more for the second condition."""
     store, study = Store(folder), folder.study()
-    for number, item in enumerate(store.items()):
+    for number, item in enumerate(store.answers.items()):
         values: dict[str, str] = {}
         for question in study.forms[study.groups[item.group].form].questions:
             if question.kind == "likert":
                 values[question.id] = str(2 + (item.condition == "B") + number % 2)
             elif question.kind == "text":
                 values[question.id] = HOSTILE
-        store.save(item.rater, "item", item.position, values, submit=True)
+        store.answers.save(item.rater, "item", item.position, values, submit=True)
     store.close()
 
 
@@ -124,7 +124,7 @@ def test_withdrawing_makes_the_analysis_again(tmp_path: Path) -> None:
     answer_all(folder)
     assert main(["human", "analyze", str(folder.path)]) == 0
     store = Store(folder)
-    code = store.code_of("lay-04")
+    code = store.persons.code_of("lay-04")
     store.close()
     assert main(["human", "withdraw", str(folder.path), code]) == 0
     found = json.loads((folder.path / "analysis.json").read_text())
@@ -201,8 +201,8 @@ def test_a_runs_report_shows_what_people_say_beside_the_judges(tmp_path: Path) -
     folder = StudyFolder(tmp_path / "plan")
     folder.plan(tmp_path / "votes.toml", 2)
     store = Store(folder)
-    for item in store.items():
-        store.save(item.rater, "item", item.position, {"overall": "left"}, submit=True)
+    for item in store.answers.items():
+        store.answers.save(item.rater, "item", item.position, {"overall": "left"}, submit=True)
     store.close()
     assert main(["human", "analyze", str(folder.path)]) == 0
     text, page = (path.read_text(encoding="utf-8") for path in write_report(run))
