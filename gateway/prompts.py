@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,14 +59,23 @@ class PromptTable:
     hash: str
 
 
-def load(package: str | Path, name: str, language: str = "en", override_dir: Path | None = None) -> PromptFile:
+def load(
+    package: str | Path,
+    name: str,
+    language: str = "en",
+    override_dir: Path | None = None,
+    *,
+    like: str | None = None,
+) -> PromptFile:
     """The prompt ``NAME.LANGUAGE.md`` of ``package`` (a package's name, or a folder), or the user's own.
+
+    ``like`` names the shipped prompt that the user's own may stand beside, with the same fields.
 
     Raises Problem where there is no such prompt, InputProblem where the user's file is unreadable, blank, has a
     stray brace, or does not use the same fields as the file it replaces.
     """
-    shipped = _shipped(package, name, language, ".md")
-    own = _override(override_dir, shipped.name)
+    own = _override(override_dir, f"{name}.{language}.md")
+    shipped = _shipped(package, like if like is not None and own is not None else name, language, ".md")
     path = own or shipped
     text = _template(path)
     if own is not None:
@@ -127,13 +136,16 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def check_overrides(override_dir: Path, packages: Iterable[str | Path]) -> None:
-    """Refuse a user's folder that is not there, or a file in it that would replace nothing (a name mistyped)."""
+def check_overrides(override_dir: Path, packages: Iterable[str | Path], further: Collection[str] = ()) -> None:
+    """Refuse a user's folder that is not there, or a file in it that would replace nothing (a name mistyped).
+
+    ``further``: names of files that may stand beside the shipped ones.
+    """
     if not override_dir.is_dir():
         raise InputProblem(override_dir, "a folder of prompt files", found="no folder")
     known = sorted(path.name for package in packages for path in _prompts(package))
     for path in sorted(override_dir.iterdir()):
-        if path.suffix in _SUFFIXES and path.name not in known:
+        if path.suffix in _SUFFIXES and path.name not in known and path.name not in further:
             near = nearest(path.name, known)
             hint = f"{near!r}" if near else f"one of {', '.join(known)}"
             raise InputProblem(path, f"the name of a prompt it replaces: {hint}", found=path.name)

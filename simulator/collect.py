@@ -9,7 +9,7 @@ from gateway.errors import CallFailed
 from gateway.prompt import Ask
 from runstore.ids import number
 from runstore.records import Reply, Subset
-from simulator.roles import Roles
+from simulator.roles import SIMPLE, Roles
 from simulator.speech import read_speech
 
 
@@ -17,7 +17,7 @@ async def reply_to(
     ask: Ask, subset: Subset, endpoint: str, roles: Roles, settings: EndpointSettings | None = None
 ) -> Reply:
     """One endpoint's answer to one subset, as the teacher. Raises CallFailed (kind ``empty`` for a blank)."""
-    style = (settings.style if settings is not None else None) or "socratic"
+    style = (settings.style if settings is not None else None) or SIMPLE
     system = settings.system if settings is not None else None
     fields = {"dialogue_id": subset.dialogue, "subset_id": subset.id, "topic": subset.subject}
     prompt = roles.teacher_prompt(subset.history, style, fields, system)
@@ -41,4 +41,4 @@ async def reply_to(
 def styles_of(endpoints: Mapping[str, EndpointSettings]) -> list[str]:
     """The teacher styles that these endpoints ask for, the default first."""
     named = {settings.style for settings in endpoints.values() if settings.style}
-    return ["socratic", *sorted(named - {"socratic"})]
+    return [SIMPLE, *sorted(named - {SIMPLE})]

@@ -15,7 +15,7 @@ from gateway.errors import CallFailed
 from gateway.prompt import Answer, Ask, Prompt
 from runstore.ids import content_id, number, pick_weighted
 from runstore.records import ACTS, Act, Dialogue, End, Failure, Persona, SeedQuestion, Utterance
-from simulator.roles import Roles
+from simulator.roles import SIMPLE, Roles
 from simulator.speech import read_speech
 
 ActWeights = Mapping[Act, float]
@@ -32,7 +32,7 @@ class Conversation:
     turns: int = 4
     acts: Literal["free", "planned"] = "free"
     weights: Mapping[str, ActWeights] = field(default_factory=lambda: {"*": EVEN_ACTS})
-    style: str = "socratic"
+    style: str = SIMPLE
     blank_retries: int = 2
     seed: int = 0
 

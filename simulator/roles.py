@@ -15,6 +15,8 @@ from gateway.prompt import Message, Prompt
 from runstore.records import Act, Language, Persona, Utterance
 
 PACKAGE = "simulator"
+SIMPLE = "simple"
+"""The style that is told least: who was coached on what judges look for would not be compared fairly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Roles:
         cls,
         language: Language = "en",
         folder: Path | None = None,
-        styles: Sequence[str] = ("socratic",),
+        styles: Sequence[str] = (SIMPLE,),
     ) -> Roles:
         """The shipped prompts, or the user's own out of ``folder``. Raises Problem, InputProblem."""
         student, opening, planned = (
@@ -42,7 +44,10 @@ class Roles:
             for name in ("student", "student_opening", "student_planned")
         )
         table = prompts.load_table(PACKAGE, "student_acts", language, folder)
-        teachers = {style: prompts.load(PACKAGE, f"teacher.{style}", language, folder) for style in styles}
+        like = f"teacher.{SIMPLE}"
+        teachers = {
+            style: prompts.load(PACKAGE, f"teacher.{style}", language, folder, like=like) for style in styles
+        }
         files = [student, opening, planned, table, *teachers.values()]
         hashes = {f"{file.name}.{file.language}": file.hash for file in files}
         return cls(language, student, opening, planned, table.texts, teachers, hashes)

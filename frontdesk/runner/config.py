@@ -50,7 +50,7 @@ class SimulateSection(Section):
     teacher: str
     acts: Literal["free", "planned"] = "free"
     act_weights: dict[str, dict[Act, NotNegative]] | None = None
-    style: str = "socratic"
+    style: str = "simple"
     blank_retries: Whole = Field(default=2, ge=0)
 
 

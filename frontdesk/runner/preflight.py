@@ -32,7 +32,7 @@ async def ask_each(gateway: Gateway, names: Sequence[str]) -> AsyncIterator[tupl
         role="teacher",
         messages=(Message("system", "You are a teacher."), Message("user", QUESTION)),
         transcript=(Utterance(role="student", text=QUESTION),),
-        fields={"dialogue_id": "check", "subset_id": "check", "topic": "binary search", "style": "socratic"},
+        fields={"dialogue_id": "check", "subset_id": "check", "topic": "binary search", "style": "simple"},
     )
     async with gateway:
         for name in names:

@@ -79,7 +79,10 @@ def prompts_of(config: Config) -> Path | None:
     if config.run.prompts is None:
         return None
     folder = Path(config.run.prompts)
-    check_overrides(folder, ("simulator", "arena"))
+    styles = [table.get("style") for table in config.endpoints.values()]
+    styles += [config.simulate.style] if config.simulate is not None else []
+    own = {f"teacher.{style}.{config.run.language}.md" for style in styles if style}
+    check_overrides(folder, ("simulator", "arena"), own)
     return folder
 
 

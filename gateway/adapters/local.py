@@ -2,7 +2,7 @@
 
     [endpoints.tiny]
     kind = "local"
-    style = "socratic"      # or "plain": how it answers as a tutor
+    style = "simple"        # or "socratic" (the same to so small a model), "plain": how it answers as a tutor
 
 It has a prompt form of its own (``gateway.local_model.forms``), since a model of this size cannot follow the chat
 form. Its verdicts are a demonstration, never evidence.
@@ -30,7 +30,7 @@ from runstore.problems import Problem
 from runstore.records import Usage
 
 ONLY_ENGLISH = "the embedded model knows only English"
-STYLES = ("socratic", "plain")
+STYLES = ("simple", "socratic", "plain")
 VERDICT_TOKENS = 48
 _PATH = "/v1/completions"
 

@@ -70,11 +70,11 @@ class Question:
 
 
 def ask(prompt: Prompt, style: str | None) -> Question:
-    """The few-shot form of a prompt. ``style`` is the endpoint's own; else the prompt's, else socratic."""
+    """The few-shot form of a prompt. ``style`` is the endpoint's own; else the prompt's, else simple."""
     if prompt.role == "student":
         return _student(prompt)
     if prompt.role == "teacher":
-        return _teacher(prompt, style or prompt.fields.get("style") or "socratic")
+        return _teacher(prompt, style or prompt.fields.get("style") or "simple")
     if prompt.role == "judge":
         return _judge(prompt)
     return _other(prompt)

@@ -43,7 +43,7 @@ def own(tmp_path: Path) -> Path:
     (folder / "questions.csv").write_text(
         "subject,text\nchemistry,Why is water polar?\nchemistry,Why do metals conduct?\nlaw,What is a tort?\n"
     )
-    (folder / "prompts" / "teacher.socratic.en.md").write_text("You are a teacher of the old school.\n")
+    (folder / "prompts" / "teacher.simple.en.md").write_text("You are a teacher of the old school.\n")
     return folder
 
 
@@ -105,7 +105,7 @@ def test_own_files_are_used_found_beside_the_configuration_and_verified_from_any
     assert {one.criterion for one in read_records(run / "judgments.jsonl", Judgment)} == {"warmth"}
     manifest = json.loads((run / "manifest.json").read_text())
     assert manifest["inputs"]["personas"]["count"] == 4
-    assert "teacher.socratic.en" in manifest["prompts"]
+    assert "teacher.simple.en" in manifest["prompts"]
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)

@@ -12,6 +12,7 @@ from frontdesk.report.figures import count, dollars, percent
 from frontdesk.report.sections.run import outcomes
 from frontdesk.report.sections.run.data import RunData
 from frontdesk.report.sections.run.spending import TOKENS, Line
+from frontdesk.report.sections.run.told import told
 from frontdesk.runner.config import Config
 from runstore.languages import Words
 from runstore.records import Failure
@@ -142,7 +143,7 @@ def provenance(data: RunData, say: Words) -> Section:
         facts.append((f"{say('inputs')}: {name}", f"{value.get('count', '')} ({value.get('hash', '')})"))
     prompts = sorted(manifest.get("prompts", {}).items())
     words = tuple(columns(title)[0] for title in (say("item"), say("value")))
-    blocks: list[Block] = [Table(words, [cells(*fact) for fact in facts]), _endpoints(data, say)]
+    blocks: list[Block] = [Table(words, [cells(*fact) for fact in facts]), _endpoints(data, say), *told(data, say)]
     if prompts:
         head = tuple(columns(say(key))[0] for key in ("name", "hash"))
         blocks.append(Table(head, [cells(name, hashed) for name, hashed in prompts], title=say("prompts")))

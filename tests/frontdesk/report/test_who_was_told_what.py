@@ -1,0 +1,62 @@
+"""Fairness: what contestants are told, and that it names none of the judge's criteria."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import criteria
+from frontdesk.cli import main
+from frontdesk.report.run import write_report
+from runstore.languages import languages
+from tests.support.fake_provider import FakeProvider
+from tests.support.run_folders import RunBuilder
+from tests.support.small_runs import write_config
+
+KINDS = ("gemini", "openai", "anthropic")
+
+
+@pytest.mark.parametrize("language", languages())
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_contestant_is_sent_a_criterion_of_the_judge(
+    kind: str, language: str, provider: FakeProvider, tmp_path: Path
+) -> None:
+    config = write_config(tmp_path / "c.toml", provider, dialogues=1, subsets=1)
+    text = config.read_text().replace("[run]\n", f'[run]\nlanguage = "{language}"\n')
+    table = "\n".join(f"{key} = {json.dumps(value)}" for key, value in provider.settings(kind).items())
+    contestants = text.replace('"ureka", "gemini"', '"ureka", "new"')
+    config.write_text(f"{contestants}\n[endpoints.new]\n{table}\n")
+    assert main(["run", str(config), "--run", str(tmp_path / "run")]) == 0
+    sent = [
+        system_text(asked.body) for asked in provider.requests if asked.role == "teacher" and asked.shape == kind
+    ]
+    assert sent
+    names = [word for each in criteria.load(None, language) for word in (each.id, each.name)]
+    wanted = re.compile("|".join(re.escape(name) for name in names if len(name) > 1), re.IGNORECASE)
+    assert not [text for text in sent if wanted.search(text)]
+
+
+def system_text(body: Any) -> str:
+    """What a provider was sent as system text, in whichever shape."""
+    if "systemInstruction" in body:
+        return json.dumps(body["systemInstruction"], ensure_ascii=False)
+    if "system" in body:
+        return json.dumps(body["system"], ensure_ascii=False)
+    return "\n".join(message["content"] for message in body["messages"] if message["role"] == "system")
+
+
+def test_the_report_says_who_was_told_what_and_warns_where_it_differs(tmp_path: Path) -> None:
+    run = RunBuilder(("tutor-a", "tutor-b"))
+    run.settings["endpoints"]["tutor-b"] = {**run.settings["endpoints"]["tutor-b"], "style": "socratic"}
+    run.play(["aaa", "bbb"])
+    text = write_report(run.write(tmp_path / "run"))[0].read_text("utf-8")
+    assert "Who was told what" in text
+    assert "| tutor-a | simple |" in text
+    assert "| tutor-b | socratic |" in text
+    same = RunBuilder(("tutor-a", "tutor-b"))
+    same.play(["aaa", "bbb"])
+    assert "told different things" not in write_report(same.write(tmp_path / "same"))[0].read_text("utf-8")
