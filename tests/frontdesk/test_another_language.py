@@ -67,8 +67,8 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _recorded(folder: Path) -> str:
-    """Every text that stands in a record: data wherever it is shown."""
-    texts: list[str] = []
+    """Every text that stands in a record or a prompt: data wherever it is shown."""
+    texts = [path.read_text("utf-8") for path in (pseudo_language.ROOT / "simulator" / "prompts").glob("*.en.md")]
     for path in folder.rglob("*.json*"):
         if "journal" not in path.parts:
             for line in (
