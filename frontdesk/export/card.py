@@ -53,8 +53,9 @@ def _summary(source: Source, form: str, sets: Sequence[Rows], licence: str | Non
         ("language", name_of(run.language)),
         ("licence", licence or TO_FILL),
     ]
+    domain = f" ({source.domain})" if source.domain else ""
     text = (
-        "Synthetic tutoring dialogues: simulated computer-science students talk to tutors. "
+        f"Synthetic tutoring dialogues{domain}: simulated students talk to tutors. "
         "No human learner wrote any of the student utterances."
     )
     return Section("summary", "Summary", [Text(text), _facts(facts)])

@@ -30,6 +30,7 @@ class RunSection(Section):
     seed: Whole = Field(default=0, ge=-LARGEST_SEED, le=LARGEST_SEED)
     language: Language = "en"
     prompts: str | None = None
+    domain: str | None = None
 
 
 class PersonasSection(Section):

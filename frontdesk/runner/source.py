@@ -10,6 +10,7 @@ from frontdesk.runner.config import Config
 from frontdesk.runner.runfolder import RunFolder
 from personas import factors_file, generate
 from runstore.ids import digest
+from runstore.languages import words
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_json, read_records
 from runstore.records import Dialogue, Failure, Judgment, Persona, Record, Reply, Subset, Verdict
@@ -67,6 +68,15 @@ class Source:
     @cached_property
     def failures(self) -> list[Failure]:
         return self.folder.failures()
+
+    @property
+    def domain(self) -> str | None:
+        """What is taught: as configured, else that of the shipped bank; None for questions of one's own."""
+        if self.config.run.domain is not None or self.config.questions.file is not None:
+            return self.config.run.domain
+        return (
+            words("seed_questions", "bank", self.config.run.language)("domain") if self.config.simulate else None
+        )
 
     @cached_property
     def spoken(self) -> list[Dialogue] | list[Subset]:

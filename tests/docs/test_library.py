@@ -25,7 +25,7 @@ def test_from_a_configuration_to_verdicts(provider, monkeypatch, capsys, tmp_pat
 
 def test_from_one_persona_to_one_verdict(provider, monkeypatch, capsys):
     monkeypatch.setenv("MODEL_URL", f"{provider.url}/v1")
-    code = blocks_of("library.md")[1]
+    code = next(code for code in blocks_of("library.md") if "async def one_verdict" in code)
     names: dict[str, object] = {}
     exec(compile(code, "library.md", "exec"), names)
     outcome, winner, agreement = capsys.readouterr().out.split()
