@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from arena.agreement.alpha import Measurement
-from arena.agreement.report import AgreementReport, report
-from arena.agreement.table import load, parse_scale
+from arena.agreement.report import AgreementReport
 from arena.ratings.categories import with_breakdowns
 from arena.ratings.leaderboard import build
 from arena.ratings.reading import Columns, read_battles
@@ -18,6 +17,7 @@ from arena.ratings.settings import IntervalMethod, Settings
 from frontdesk.report.sections.agreement.document import document as agreement_document
 from frontdesk.report.sections.ratings.document import document as ratings_document
 from frontdesk.report.writers.html import fragment
+from frontdesk.runner import agreement
 from frontdesk.runner.rating import battles_of
 from tutor_arena.frames import Frame, as_file
 
@@ -98,10 +98,8 @@ def agree(
     ``scale`` is ``"1..5"`` or categories in order with commas between; ``measurement`` is decided by the values
     unless given. Raises Problem for a table that cannot be read.
     """
+    wishes = agreement.Wishes(scale, measurement, by, reference, level, resamples, seed)
     with as_file(source) as path:
-        table = load(path, scale=parse_scale(scale) if scale else None, measurement=measurement, by=by)
-        agreed = report(
-            table, measurement=measurement, reference=reference, level=level, resamples=resamples, seed=seed
-        )
+        agreed = agreement.agree(path, wishes)
     values: dict[str, Any] = {field.name: getattr(agreed, field.name) for field in fields(agreed)}
     return Agreement(**values)

@@ -12,10 +12,9 @@ from frontdesk.report.sections.scores.outcome import ScoreTeller
 from frontdesk.report.writers.html import fragment
 from frontdesk.runner import scoring
 from frontdesk.runner.score_files import ScoreResults
-from frontdesk.runner.score_plan import Plan, Wishes, check_judges, gather
+from frontdesk.runner.score_plan import Plan, Wishes, check_plan, gather
 from frontdesk.runner.session import default_folder, opened
 from gateway import sync
-from runstore.problems import Problem
 from runstore.records import Language
 from tutor_arena.frames import Frame, as_file
 from tutor_arena.running import Configured, settings_of
@@ -50,9 +49,6 @@ async def ascore(
     anything is called, and Stopping where a cap or a refusal ended the run.
     """
     settings = settings_of(config)
-    check_judges(judges, list(settings.endpoints))
-    if repeats < 1 or reask < 0:
-        raise Problem(f"repeats, reask: found {repeats}, {reask}, expected 1 or more, 0 or more")
     with as_file(source) as path:
         plan = Plan(
             source=path.name,
@@ -61,6 +57,7 @@ async def ascore(
             reask=reask,
             wishes=wishes or Wishes(seed=settings.run.seed),
         )
+        check_plan(plan, settings)
         material = gather(path, rubric, plan, settings)
     folder = default_folder(settings, str(run_dir))
     async with opened(folder, settings, judges, change=change) as pipeline:

@@ -78,7 +78,6 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from arena.agent_runs.tables import open_table
     from frontdesk.runner import agent_runs
     from runstore.publish import to_json
 
@@ -88,11 +87,8 @@ def run(args: argparse.Namespace) -> int:
         raise InputProblem(args.out, "a folder for --out", found="a file")
     if (args.judge is None) != (args.config is None):
         raise Problem("--judge NAME and --config CONFIG go together")
-    _refuse_twice(args)
     layout, options = _layout(args), _options(args)
-    tables = [open_table(path, layout) for path in args.files]
-    earlier: list[Path] = args.compare or []
-    before = [open_table(path, layout) for path in earlier]
+    tables, before = agent_runs.open_tables(args.files, args.compare or [], layout)
     if args.dry_run or args.out is None:
         print(to_json(agent_runs.describe([*tables, *before]), indent=True).decode())
         return 0
@@ -100,27 +96,10 @@ def run(args: argparse.Namespace) -> int:
     return agent_runs.run(job, _judge(args), lambda analysis: _report(args, analysis))
 
 
-def _refuse_twice(args: argparse.Namespace) -> None:
-    seen: set[Path] = set()
-    earlier: list[Path] = args.compare or []
-    for path in [*args.files, *earlier]:
-        if path.resolve() in seen:
-            raise InputProblem(path, "each file once", found="the same file twice")
-        seen.add(path.resolve())
-
-
 def _judge(args: argparse.Namespace) -> Judge | None:
-    from frontdesk.runner import config as configuration
     from frontdesk.runner.agent_runs import Judge
 
-    if args.judge is None:
-        return None
-    config = configuration.load(args.config)
-    if args.judge not in config.endpoints:
-        raise InputProblem(
-            args.config, f"one of {', '.join(config.endpoints)}", found=args.judge, field="endpoints"
-        )
-    return Judge(args.judge, config, args.language)
+    return None if args.judge is None else Judge.of(args.config, args.judge, args.language)
 
 
 def _layout(args: argparse.Namespace) -> Layout:

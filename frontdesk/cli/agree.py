@@ -34,30 +34,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Writes agreement.json and agreement.md; prints the Markdown, or the JSON if asked."""
-    from arena.agreement.report import report
-    from arena.agreement.table import load, parse_scale
     from frontdesk.report.sections.agreement.document import document
     from frontdesk.report.writers.markdown import markdown
-    from runstore.problems import Problem
-    from runstore.publish import to_json, write_json, write_text
+    from frontdesk.runner.agreement import Wishes, agree, write_record
+    from runstore.publish import to_json, write_text
 
-    if not 0.5 <= args.confidence < 1:
-        raise Problem(f"--confidence: found {args.confidence:g}, expected 0.5 or more and less than 1")
-    if args.resamples < 0:
-        raise Problem(f"--resamples: found {args.resamples}, expected 0 or more")
-    scale = parse_scale(args.scale) if args.scale else None
-    table = load(args.ratings, scale=scale, measurement=args.level, by=args.by)
-    found = report(
-        table,
+    wishes = Wishes(
+        scale=args.scale,
         measurement=args.level,
+        by=args.by,
         reference=args.reference,
         level=args.confidence,
         resamples=args.resamples,
         seed=args.seed,
     )
-    text = markdown(document(found))
-    write_json(args.out / "agreement.json", found.row())
+    agreed = agree(args.ratings, wishes)
+    text = markdown(document(agreed))
+    record = write_record(args.out, agreed)
     write_text(args.out / "agreement.md", text)
-    sys.stdout.write(to_json(found.row(), indent=True).decode() + "\n" if args.json else text)
-    print(f"written: {args.out / 'agreement.json'}, {args.out / 'agreement.md'}", file=sys.stderr)
+    sys.stdout.write(to_json(agreed.row(), indent=True).decode() + "\n" if args.json else text)
+    print(f"written: {record}, {args.out / 'agreement.md'}", file=sys.stderr)
     return 0

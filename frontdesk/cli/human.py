@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,14 +14,14 @@ from runstore.problems import Problem
 if TYPE_CHECKING:
     Steps = argparse._SubParsersAction[argparse.ArgumentParser]  # pyright: ignore[reportPrivateUsage]
 
-EXAMPLES = {"document-review": "document_review.toml", "tutor-votes": "tutor_votes.toml"}
+EXAMPLES = ("document-review", "tutor-votes")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
     init = steps.add_parser("init", help="write an example study to start from")
     init.add_argument("folder", type=Path, help="where to write it; must not hold a study yet")
-    init.add_argument("--example", choices=list(EXAMPLES), default="document-review")
+    init.add_argument("--example", choices=EXAMPLES, default="document-review")
     init.set_defaults(step_run=_init)
     plan = steps.add_parser("plan", help="who rates what, with its certificate and budget")
     plan.add_argument("study", type=Path, help="the study file (TOML or YAML)")
@@ -83,17 +82,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _init(args: argparse.Namespace) -> int:
-    from arena.human import studies
+    from frontdesk.runner.study import start
 
-    folder: Path = args.folder
-    target = folder / "study.toml"
-    if target.exists():
-        raise Problem(f"{target} exists already; it was left as it is")
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(studies.FOLDER / EXAMPLES[args.example], target)
-    if args.example == "document-review":
-        shutil.copyfile(studies.FOLDER / "documents.jsonl", folder / "documents.jsonl")
-    print(f"{target}: read it, change it, then: tutor-arena human plan {target} --out {folder / 'plan'}")
+    target = start(args.folder, args.example)
+    print(f"{target}: read it, change it, then: tutor-arena human plan {target} --out {args.folder / 'plan'}")
     return 0
 
 
@@ -182,22 +174,16 @@ def _withdraw(args: argparse.Namespace) -> int:
 
 def _analyze(args: argparse.Namespace) -> int:
     from arena.human.folder import StudyFolder
-    from arena.human.ratings import read_ratings
-    from arena.human.study import load_documents, load_study
-    from frontdesk.web.desk import analyze_folder
-    from frontdesk.web.results import write_analysis
+    from frontdesk.web.desk import analyze_folder, analyze_table
 
+    out: Path
     if args.folder is not None:
         given = {"ratings": args.ratings, "out": args.out, "run": args.run_folder, "language": args.language}
         lines, missing = analyze_folder(StudyFolder(args.folder), **given)
         out = args.out or args.folder
     elif args.study and args.ratings and args.out:
-        study, out = load_study(args.study), args.out
-        documents = {one.id: one for one in load_documents(study, args.study.parent)}
-        ratings = read_ratings(args.ratings, study, documents)
-        lines, missing = write_analysis(
-            study, ratings, documents, (), out, run=args.run_folder, language=args.language
-        )
+        out = args.out
+        lines, missing = analyze_table(args.study, args.ratings, out, run=args.run_folder, language=args.language)
     else:
         raise Problem("give a study's folder, or --study FILE --ratings FILE --out DIR")
     for line in lines:

@@ -113,7 +113,9 @@ def _battles(args: argparse.Namespace) -> Battles:
         expected = "one of --battles FILE, --run DIR, --input FILE, --scores FILE"
         raise Problem(f"rate: found {len(given)} sources, expected {expected}")
     if args.scores is not None:
-        return score_battles.read(args.scores, args, args.by)
+        from frontdesk.runner.score_battles import battles_of_scores
+
+        return battles_of_scores(args.scores, score_battles.columns(args), args.by, args.out)
     if args.battles is not None:
         from arena.ratings.reading import Columns, read_battles
 

@@ -82,9 +82,11 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.runner import score_plan, scoring
 
     config = stages.load_config(args)
-    score_plan.check_judges(args.judge, list(config.endpoints))
-    _check_batch(args, config)
-    plan = _plan(args, config.run.seed)
+    plan = _plan(args, config)
+    if not 0 < args.poll_s < 86_400:
+        raise Problem(f"--poll-s: found {args.poll_s:g}, expected more than 0 and less than a day")
+    if args.batch:
+        scoring.check_batches(plan.judges, config)
     material = score_plan.gather(args.input, args.rubric, plan, config, sheets=args.sheets)
 
     async def work(session: Session) -> int:
@@ -97,12 +99,9 @@ def run(args: argparse.Namespace) -> int:
     return stages.execute(args, config, plan.judges, work)
 
 
-def _plan(args: argparse.Namespace, seed: int) -> Plan:
-    from frontdesk.runner.score_plan import Plan, Wishes
+def _plan(args: argparse.Namespace, config: Config) -> Plan:
+    from frontdesk.runner.score_plan import Plan, Wishes, check_plan
 
-    for name, low in (("repeats", 1), ("reask", 0), ("resamples", 0)):
-        if getattr(args, name) < low:
-            raise Problem(f"--{name}: found {getattr(args, name)}, expected {low} or more")
     wanted: list[str] | None = args.compare
     wishes = Wishes(
         by=tuple(args.by),
@@ -110,21 +109,13 @@ def _plan(args: argparse.Namespace, seed: int) -> Plan:
         match=args.match,
         reference=args.reference,
         resamples=args.resamples,
-        seed=seed,
+        seed=config.run.seed,
     )
-    return Plan(
+    plan = Plan(
         source=args.input.name, judges=tuple(args.judge), repeats=args.repeats, reask=args.reask, wishes=wishes
     )
-
-
-def _check_batch(args: argparse.Namespace, config: Config) -> None:
-    if not 0 < args.poll_s < 86_400:
-        raise Problem(f"--poll-s: found {args.poll_s:g}, expected more than 0 and less than a day")
-    if args.batch:
-        from gateway.batches.catalog import service_of
-
-        for name in args.judge:
-            service_of(name, str(config.endpoints[name].get("kind")))
+    check_plan(plan, config)
+    return plan
 
 
 def _two_groups(wish: str) -> tuple[str, tuple[str, str] | None]:

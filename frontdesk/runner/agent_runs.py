@@ -14,16 +14,16 @@ from arena.agent_runs.result import BeforeAfter
 from arena.agent_runs.scored import Options, Scored
 from arena.agent_runs.scoring import Analysis, analyse, score_tables
 from arena.agent_runs.state import Spool
-from arena.agent_runs.tables import Table
+from arena.agent_runs.tables import Layout, Table, open_table
 from arena.asking import Asked
 from frontdesk.runner import session
-from frontdesk.runner.config import Config
+from frontdesk.runner.config import Config, load
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.prepare import prompts_of
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
 from gateway.errors import Stopped
-from runstore.problems import Problem
+from runstore.problems import InputProblem, Problem
 from runstore.publish import write_json
 from runstore.records import Failure, Language
 
@@ -47,6 +47,24 @@ class Judge:
     endpoint: str
     config: Config
     language: Language
+
+    @classmethod
+    def of(cls, file: Path, endpoint: str, language: Language) -> Judge:
+        """The endpoint as a configuration file describes it. Raises InputProblem."""
+        config = load(file)
+        if endpoint not in config.endpoints:
+            raise InputProblem(file, f"one of {', '.join(config.endpoints)}", found=endpoint, field="endpoints")
+        return cls(endpoint, config, language)
+
+
+def open_tables(files: Sequence[Path], before: Sequence[Path], layout: Layout) -> tuple[list[Table], list[Table]]:
+    """The tables of these runs and of the runs before. Raises InputProblem, also for a file given twice."""
+    seen: set[Path] = set()
+    for path in (*files, *before):
+        if path.resolve() in seen:
+            raise InputProblem(path, "each file once", found="the same file twice")
+        seen.add(path.resolve())
+    return [open_table(path, layout) for path in files], [open_table(path, layout) for path in before]
 
 
 def describe(tables: Sequence[Table]) -> list[dict[str, object]]:

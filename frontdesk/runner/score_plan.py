@@ -71,13 +71,18 @@ def gather(source: Path, rubric_name: str, plan: Plan, config: Config, *, sheets
     return Material(rubric, subjects, people)
 
 
-def check_judges(judges: Sequence[str], known: Sequence[str]) -> None:
-    """Judges are endpoints of the configuration, each named once. Raises Problem."""
+def check_plan(plan: Plan, config: Config) -> None:
+    """Judges are endpoints of the configuration, each named once; numbers are not too low. Raises Problem."""
+    judges, known = plan.judges, list(config.endpoints)
     for name in judges:
         if name not in known:
             raise Problem(f"--judge: found {name!r}, expected one of {', '.join(known) or 'none'} (endpoints)")
     if twice := [name for name in judges if judges.count(name) > 1]:
         raise Problem(f"--judge: found {twice[0]!r} twice, expected each judge once")
+    limits = (("repeats", plan.repeats, 1), ("reask", plan.reask, 0), ("resamples", plan.wishes.resamples, 0))
+    for name, given, low in limits:
+        if given < low:
+            raise Problem(f"--{name}: found {given}, expected {low} or more")
 
 
 def read_plan(folder: Path) -> tuple[Plan, Material]:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from arena.scoring.sheets import Form, Sheets, score_all
+from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
 from frontdesk.runner.plan import sheets_asked
 from frontdesk.runner.score_files import Scored, ScoreResults, Teller, publish
 from frontdesk.runner.score_plan import Material, Plan
+from gateway.batches.catalog import service_of
 from gateway.batches.runner import BatchRunner
 from gateway.prompt import Ask
 from runstore.problems import Problem
+
+
+def check_batches(judges: Sequence[str], config: Config) -> None:
+    """Every judge is of a provider with a batch interface. Raises Problem."""
+    for name in judges:
+        service_of(name, str(config.endpoints[name].get("kind")))
 
 
 async def perform(

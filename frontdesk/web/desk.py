@@ -13,6 +13,7 @@ from arena.human.folder import StudyFolder
 from arena.human.plan import replace_rater
 from arena.human.ratings import read_ratings
 from arena.human.returned import read_returned
+from arena.human.study import load_documents, load_study
 from frontdesk.web.exports import publish
 from frontdesk.web.results import write_analysis
 from frontdesk.web.store import Store
@@ -177,6 +178,16 @@ def analyze_folder(
         language=language,
         extra={"keep_until": ends.date().isoformat() if ends else None},
     )
+
+
+def analyze_table(
+    study_file: Path, ratings: Path, out: Path, *, run: Path | None = None, language: str = "en"
+) -> tuple[list[str], int]:
+    """Analyse ratings that were collected elsewhere: (lines, open items). Raises Problem."""
+    study = load_study(study_file)
+    documents = {document.id: document for document in load_documents(study, study_file.parent)}
+    rows = read_ratings(ratings, study, documents)
+    return write_analysis(study, rows, documents, (), out, run=run, language=language)
 
 
 def retention_ends(folder: StudyFolder) -> datetime | None:
