@@ -298,6 +298,8 @@ CHANGEABLE = frozenset(
         "total_s",
         "price",
         "api_key_env",
+        "proxy",
+        "largest_reply_mb",
     }
 )
 
