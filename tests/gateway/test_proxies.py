@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+import uvloop
 
 from gateway import proxies
 from gateway.engine import Gateway
@@ -50,6 +51,14 @@ async def test_plain_addresses_go_whole_to_the_proxy_of_the_environment(monkeypa
 async def test_a_tunnel_for_https_shows_the_proxy_neither_key_nor_question(
     own_authority, monkeypatch, credentials
 ):
+    await tunnel(own_authority, monkeypatch, credentials)
+
+
+def test_a_tunnel_is_made_on_the_loop_of_the_commands(own_authority, monkeypatch):
+    uvloop.run(tunnel(own_authority, monkeypatch, "ada:Pa55:wo@rd"))
+
+
+async def tunnel(own_authority, monkeypatch, credentials):
     monkeypatch.setenv("SSL_CERT_FILE", str(own_authority.certificate))
     async with (
         raw_server([REPLY], tls=own_authority.server_context) as server,
