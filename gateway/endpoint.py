@@ -10,13 +10,17 @@ from typing import cast
 
 import orjson
 
-from gateway.adapters.base import Adapter
+from gateway import proxies
+from gateway.adapters import templates
+from gateway.adapters.base import Adapter, EndpointSettings
+from gateway.bodies import MB
 from gateway.budget import Spent
 from gateway.errors import TRANSIENT, Fault, Retry
 from gateway.limits import AdaptiveConcurrency, PerMinute, TokenGuess
 from gateway.prices import cost, price_of
 from gateway.retry import EndpointHealth
-from gateway.wire import Lane, choose_lane
+from gateway.wire import Lane, Route, choose_lane
+from runstore.problems import Problem
 from runstore.records import Usage
 
 FIRST_OUTPUT = 256
@@ -50,14 +54,17 @@ class Endpoint:
         self.spent = Spent()
         self.health = EndpointHealth()
         self.gate = AdaptiveConcurrency(settings.concurrency, clock)
-        keys = [] if keyless else key_values(settings, os.environ if environ is None else environ, name=name)
-        self.secrets: list[str] = [*keys, *_declared_secrets(adapter)]
+        environ = os.environ if environ is None else environ
+        keys = [] if keyless else key_values(settings, environ, name=name)
         addresses = _addresses(adapter)
+        route = Route(proxy=False) if keyless else _route(settings, environ, name)
         self.lanes = [
-            Lane(address, key, {} if keyless else adapter.headers(key))
+            Lane(address, key, {} if keyless else adapter.headers(key), route)
             for address in addresses
             for key in (keys or [None])
         ]
+        in_proxies = [secret for lane in self.lanes if lane.proxy is not None for secret in lane.proxy.secrets]
+        self.secrets: list[str] = [*keys, *_declared_secrets(adapter), *in_proxies]
         self._identity = hashlib.blake2b(
             orjson.dumps([name, settings.kind, settings.identity or addresses]), digest_size=16
         )
@@ -68,6 +75,11 @@ class Endpoint:
         self._guess: TokenGuess | None = None
         self._price = price_of(settings)
         self.is_priced = self._price is not None
+
+    @property
+    def proxies(self) -> list[str]:
+        """The proxies through which the endpoint is reached, without their passwords; none for direct ways."""
+        return list(dict.fromkeys(lane.proxy.shown for lane in self.lanes if lane.proxy is not None))
 
     def key(self, sent: bytes, repeat: int) -> str:
         """The journal's key: BLAKE2b-128 of endpoint, kind, address (or identity), all that is sent, repeat."""
@@ -129,6 +141,19 @@ class Endpoint:
     def cost(self, usage: Usage, *, batch: bool = False) -> float | None:
         """USD, or None where the price is not known. ``batch``: at the price of a batch interface."""
         return None if self._price is None else cost(self._price, usage, batch=batch)
+
+
+def _route(settings: EndpointSettings, environ: Mapping[str, str], name: str) -> Route:
+    """Raises Problem for a proxy whose variables are not set, or that is no address once they are filled in."""
+    proxy = settings.proxy
+    if isinstance(proxy, str):
+        proxy = templates.expand(proxy, environ, f"endpoints.{name}.proxy", quoted=True)
+        try:
+            proxies.parsed(proxy)
+        except ValueError as error:
+            raise Problem(f"endpoints.{name}.proxy: {error}") from None
+    has_url = settings.base_url is None and getattr(settings, "url", None) is not None
+    return Route(proxy, int(settings.largest_reply_mb * MB), "url" if has_url else "base_url")
 
 
 def _addresses(adapter: Adapter) -> list[str]:

@@ -30,13 +30,13 @@ from gateway.errors import (
     explained,
 )
 from gateway.events import EventLog
-from gateway.http1 import Pool
 from gateway.prompt import Answer, Prompt
 from gateway.retry import GiveUp, wait_before
 from gateway.rows import Call, answer_of, failed_line, failure_of, fault_row, ok_line, sent_line
 from gateway.secrets import Redactor
 from gateway.sharing import Flying
 from gateway.telemetry import Telemetry
+from gateway.transport import Transport
 from gateway.wire import Attempt, Deadlines
 from runstore.ids import draw
 from runstore.journal import Journal, State
@@ -73,7 +73,7 @@ class Gateway:
         self.redactor = Redactor(secret for endpoint in self.endpoints.values() for secret in endpoint.secrets)
         self._flying = Flying()
         self._deadlines = Deadlines(self.clocks.ticks)
-        self._pool = Pool()
+        self.transport = Transport()
         self._stop: Stopped | None = None
         self._stopping: asyncio.Future[None] | None = None
         self._is_capped = self.budget.is_capped
@@ -89,7 +89,7 @@ class Gateway:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._pool.close()
+        await self.transport.close()
         self.sync()
 
     def sync(self) -> None:
@@ -224,7 +224,7 @@ class Gateway:
         self.budget.entered()
         target.spent.calls += 1
         lane = target.lane(self.clocks.ticks())
-        attempt = Attempt(self._pool, lane, self.redactor)
+        attempt = Attempt(self.transport, lane, self.redactor)
         lane.in_use += 1
         call.is_out = True
         try:

@@ -1,33 +1,49 @@
-"""The way out: lanes (an address with a key) over one pool of connections, and one attempt's use of a lane.
+"""The way out: lanes (an address with a key) over one transport, and one attempt's use of a lane.
 
-Bytes go in prebuilt and come out raw; vendor SDKs would cost ten to thirty times the call itself.
+Bytes go in prebuilt and come out raw.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import os
-import zlib
 from collections.abc import Callable, Mapping, Sequence
-from urllib.parse import urlsplit
+from dataclasses import dataclass
+from urllib.parse import urljoin, urlsplit
 
+from gateway import proxies
+from gateway.adapters import reading
 from gateway.adapters.base import WireReply
-from gateway.errors import TRANSIENT, Fault
-from gateway.http1 import LARGEST_BODY, Pool, Target
+from gateway.bodies import MB
+from gateway.errors import NO, Fault
 from gateway.secrets import Redactor
+from gateway.transport import Target, Transport
 
 EJECT_AFTER = 3
 EJECT_S = 30.0
 FORBID_VARIABLE = "TUTOR_ARENA_FORBID_CALLS"
 
 
-class Lane:
-    """One address with one key, and how it has been doing."""
+@dataclass(frozen=True, slots=True)
+class Route:
+    """What an endpoint's settings say about its way. ``proxy``: as ``gateway.proxies.chosen`` takes it;
+    ``largest_reply``: bytes; ``setting``: the key that holds the address."""
 
-    def __init__(self, base_url: str, key: str | None, headers: Mapping[str, str]) -> None:
+    proxy: str | bool | None = None
+    largest_reply: int = 4 * MB
+    setting: str = "base_url"
+
+
+class Lane:
+    """One address with one key, and how it has been doing. Raises Problem for a proxy that cannot be used."""
+
+    def __init__(
+        self, base_url: str, key: str | None, headers: Mapping[str, str], route: Route | None = None
+    ) -> None:
         self.base_url, self.key = base_url.rstrip("/"), key
-        self.headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", **headers}
+        self.route = route or Route()
+        self.proxy = proxies.chosen(self.base_url, self.route.proxy)
+        self.headers = dict(headers)
         self.in_use = self.used = 0
         self._bad_in_a_row = 0
         self._out_until = 0.0
@@ -38,9 +54,13 @@ class Lane:
         is_kept = headers is None and method == "POST"
         target = self._targets.get(path) if is_kept else None
         if target is None:
-            address = path if path.startswith(("http://", "https://")) else self.base_url + path
+            is_whole = path.startswith(("http://", "https://"))
+            address = path if is_whole else self.base_url + path
+            proxy = proxies.chosen(address, self.route.proxy) if is_whole else self.proxy
             _check_allowed(urlsplit(address).hostname or "")
-            target = Target(address, {**self.headers, **(headers or {})}, method)
+            if proxy is not None:
+                _check_allowed(proxy.address.host or "")
+            target = Target(address, {**self.headers, **(headers or {})}, method, proxy)
             if is_kept and len(self._targets) < 64:
                 self._targets[path] = target
         return target
@@ -73,48 +93,49 @@ def choose_lane(lanes: Sequence[Lane], now: float) -> Lane:
 class Attempt:
     """One attempt over one lane: implements ``gateway.adapters.base.Wire`` and keeps the bodies that came."""
 
-    __slots__ = ("_pool", "_redactor", "base_url", "bodies", "key", "lane")
+    __slots__ = ("_redactor", "_transport", "base_url", "bodies", "key", "lane")
 
-    def __init__(self, pool: Pool, lane: Lane, redactor: Redactor) -> None:
-        self._pool, self.lane, self._redactor = pool, lane, redactor
+    def __init__(self, transport: Transport, lane: Lane, redactor: Redactor) -> None:
+        self._transport, self.lane, self._redactor = transport, lane, redactor
         self.base_url, self.key = lane.base_url, lane.key
         self.bodies: list[bytes] = []
 
     async def post(self, path: str, body: bytes, headers: Mapping[str, str] | None = None) -> WireReply:
-        return self._read(await self._pool.post(self.lane.target(path, headers), body))
+        target = self.lane.target(path, headers)
+        return self._read(target, await self._transport.send(target, body, self.lane.route.largest_reply))
 
-    async def get(self, path: str, *, largest: int = LARGEST_BODY) -> WireReply:
-        """GET a path, or a full address; ``largest``: bytes that the body may have."""
-        return self._read(await self._pool.post(self.lane.target(path, method="GET"), b"", largest))
+    async def get(self, path: str, *, largest: int = 0) -> WireReply:
+        """GET a path, or a full address; ``largest``: bytes that the body may have, if more than usual."""
+        target = self.lane.target(path, method="GET")
+        largest = max(largest, self.lane.route.largest_reply)
+        return self._read(target, await self._transport.send(target, b"", largest))
 
-    def _read(self, reply: WireReply) -> WireReply:
-        encoding = reply.headers.get("content-encoding")
-        if encoding is not None and encoding != "identity":
-            reply = reply._replace(body=_decompressed(reply.body, encoding))
+    def _read(self, target: Target, reply: WireReply) -> WireReply:
         data = self._redactor.data(reply.body)
         self.bodies.append(data)
+        if 300 <= reply.status < 400 and (location := reply.headers.get("location")):
+            raise _redirected(self.lane, str(target.url), location, reply.status)
         return reply if data is reply.body else reply._replace(body=data)
 
 
-def _decompressed(data: bytes, encoding: str) -> bytes:
-    windows: dict[str, int] = {"gzip": 31, "deflate": 47}
-    if encoding not in windows:
-        raise Fault("malformed", f"the response is encoded as {encoding}, which was not asked for", TRANSIENT)
-    try:
-        return zlib.decompress(data, windows[encoding])
-    except zlib.error:
-        raise Fault("malformed", f"the response is not valid {encoding}", TRANSIENT) from None
+def _redirected(lane: Lane, asked: str, location: str, status: int) -> Fault:
+    """Not followed, since the key would go along; the address to write instead, where it can be told."""
+    there = urljoin(asked, location)
+    path = asked.removeprefix(lane.base_url)
+    setting = lane.route.setting
+    instead = there
+    if setting == "base_url":
+        instead = there.removesuffix(path) if there.endswith(path) else ""
+    advice = f"{setting} = {reading.shown(instead)!r}" if instead else f"a {setting} that is not redirected"
+    message = (
+        f"HTTP {status}: the address redirects to {reading.shown(location)}, which is not followed; set {advice}"
+    )
+    return Fault("bad_request", message, NO, status=status)
 
 
 def _check_allowed(host: str) -> None:
     """Where calls are switched off (in tests), only this machine may be asked."""
-    if not os.environ.get(FORBID_VARIABLE) or host == "localhost":
-        return
-    try:
-        allowed = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        allowed = False
-    if not allowed:
+    if os.environ.get(FORBID_VARIABLE) and not proxies.is_loopback(host):
         raise Fault("forbidden", f"calls are switched off by {FORBID_VARIABLE}; {host} was not asked")
 
 

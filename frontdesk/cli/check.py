@@ -41,4 +41,6 @@ async def _ask_each(gateway: Gateway, names: Sequence[str]) -> int:
             print(f"{name}: FAILED, {answer.kind}: {answer.message}")
         else:
             print(f"{name}: answers in {answer.latency_s:.2f} s ({answer.model or 'model not named'})")
+        for proxy in gateway.endpoints[name].proxies:
+            print(f"{name}: is reached through the proxy {proxy}")
     return worst

@@ -299,6 +299,8 @@ CHANGEABLE = frozenset(
         "total_s",
         "price",
         "api_key_env",
+        "proxy",
+        "largest_reply_mb",
     }
 )
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from gateway import proxies
 from gateway.prompt import Answer, Prompt
 from runstore.numbers import NotNegative, Real, Whole, YesNo
 
 
 class WireReply(NamedTuple):
-    """A response as it came: status, headers with lower-case names, body bytes."""
+    """A response as it came: status, headers whose names are found in lower case, body bytes (decoded)."""
 
     status: int
     headers: Mapping[str, str]
@@ -62,7 +63,26 @@ class EndpointSettings(BaseModel):
     retries: Whole = Field(default=5, ge=0)
     longest_wait_s: Real = Field(default=120.0, ge=0)
     total_s: Real = Field(default=900.0, gt=0)
+    largest_reply_mb: Real = Field(default=4.0, gt=0)
+    proxy: str | bool | None = None
     price: dict[Literal["input", "output", "cached_input"], NotNegative] | None = None
+
+    @model_validator(mode="after")
+    def _names_a_proxy(self) -> EndpointSettings:
+        """Its password is in the environment: what stands here is copied into the run folder."""
+        if self.proxy is True:
+            raise ValueError(f"proxy: found true, {proxies.EXPECTED}, or false")
+        if not isinstance(self.proxy, str):
+            return self
+        credentials, at, _ = self.proxy.rpartition("@")
+        if at and "${" not in credentials:
+            raise ValueError("proxy: holds a password; write ${VARIABLE} and put it into that variable")
+        if "${" not in self.proxy:
+            try:
+                proxies.parsed(self.proxy)
+            except ValueError as error:
+                raise ValueError(f"proxy: {error}, or false") from None
+        return self
 
 
 class Adapter(Protocol):

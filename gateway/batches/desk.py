@@ -10,7 +10,6 @@ from gateway.adapters.base import WireReply
 from gateway.endpoint import Endpoint
 from gateway.engine import Gateway
 from gateway.errors import TRANSIENT, Fault
-from gateway.http1 import Pool
 from gateway.retry import GiveUp, wait_before
 from gateway.wire import Attempt
 from runstore.ids import draw
@@ -26,10 +25,10 @@ class Desk:
     Jobs belong to a key, so an endpoint with several keys or addresses uses the first of each here.
     """
 
-    def __init__(self, gateway: Gateway, target: Endpoint, pool: Pool) -> None:
+    def __init__(self, gateway: Gateway, target: Endpoint) -> None:
         self.target = target
         self.adapter = target.adapter
-        self._gateway, self._pool = gateway, pool
+        self._gateway = gateway
         self._lane = target.lanes[0]
 
     async def get(self, path: str, *, is_large: bool = False) -> WireReply:
@@ -75,7 +74,7 @@ class Desk:
     async def _once(self, seconds: float, act: Callable[[Attempt], Awaitable[WireReply]]) -> WireReply:
         try:
             async with asyncio.timeout(seconds):
-                reply = await act(Attempt(self._pool, self._lane, self._gateway.redactor))
+                reply = await act(Attempt(self._gateway.transport, self._lane, self._gateway.redactor))
         except TimeoutError:
             raise Fault("timeout", f"no answer within {seconds:g} s", TRANSIENT) from None
         if not 200 <= reply.status < 300:

@@ -19,7 +19,6 @@ from gateway.batches.plan import affordable, jobs_of
 from gateway.crowd import each
 from gateway.engine import Gateway
 from gateway.errors import Stopped
-from gateway.http1 import Pool
 from gateway.prompt import Answer, Ask, Prompt
 from gateway.rows import Call, answer_of
 from runstore.problems import Problem
@@ -46,7 +45,6 @@ class BatchRunner:
         if gateway.journal is None:
             raise Problem("batches need a journal: without one, what was submitted could not be found again")
         self._gateway, self._journal, self._poll_s = gateway, gateway.journal, poll_s
-        self._pool = Pool()
         self.ledger = Ledger(gateway, gateway.journal)
         self._lanes = {name: self._lane(name) for name in endpoints}
         self._kept: dict[str, dict[str, Call]] = {name: {} for name in self._lanes}
@@ -56,7 +54,7 @@ class BatchRunner:
     def _lane(self, name: str) -> Lane:
         target = self._gateway.endpoints[name]
         service = service_of(name, target.adapter.settings.kind)
-        desk = Desk(self._gateway, target, self._pool)
+        desk = Desk(self._gateway, target)
         return Lane(self._gateway, self.ledger, desk, service, self._poll_s)
 
     async def whole(self, work: Callable[[Ask], Awaitable[Result]]) -> Result:
@@ -64,22 +62,19 @@ class BatchRunner:
 
         ``work`` is given an ``ask`` like the gateway's; it must not end because one of its items did.
         """
-        try:
-            while True:
-                self._kept = {name: {} for name in self._lanes}
-                self._kept_size = 0
-                result = await work(self.ask)
-                if self._stop is not None:
-                    return result
-                if not any(self._kept.values()):
-                    await self.ledger.run_ended()
-                    return result
-                try:
-                    await self._wave()
-                except Stopped as reason:
-                    self._stop = reason
-        finally:
-            await self._pool.close()
+        while True:
+            self._kept = {name: {} for name in self._lanes}
+            self._kept_size = 0
+            result = await work(self.ask)
+            if self._stop is not None:
+                return result
+            if not any(self._kept.values()):
+                await self.ledger.run_ended()
+                return result
+            try:
+                await self._wave()
+            except Stopped as reason:
+                self._stop = reason
 
     async def ask(
         self, endpoint: str, prompt: Prompt, *, repeat: int = 0, stage: str = "", item: str = ""

@@ -8,9 +8,9 @@ from typing import Any
 from gateway.adapters.base import Adapter
 from gateway.adapters.catalog import build
 from gateway.errors import Fault
-from gateway.http1 import Pool
 from gateway.prompt import Answer, Message, Prompt, Schema
 from gateway.secrets import Redactor
+from gateway.transport import Transport
 from gateway.wire import Attempt, Lane
 from runstore.records import Utterance
 
@@ -25,12 +25,12 @@ def chat(*contents: str, system: str | None = None, role: Any = "teacher", schem
 
 async def attempt(adapter: Adapter, prompt: Prompt, key: str | None = None) -> Answer:
     """What one attempt gives. Raises Fault."""
-    pool = Pool()
+    transport = Transport()
     try:
         lane = Lane(adapter.address, key, adapter.headers(key))
-        return await adapter.send(adapter.compose(prompt), Attempt(pool, lane, Redactor()))
+        return await adapter.send(adapter.compose(prompt), Attempt(transport, lane, Redactor()))
     finally:
-        await pool.close()
+        await transport.close()
 
 
 async def fault_of(adapter: Adapter, prompt: Prompt, key: str | None = None) -> Fault:

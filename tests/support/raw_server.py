@@ -8,7 +8,8 @@ import socket
 import ssl
 import struct
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Protocol, TypeVar
 
 CLOSE = "close"
 RESET = "reset"
@@ -87,11 +88,23 @@ class RawServer:
         return True
 
 
+class Served(Protocol):
+    """What serves connections, and knows those that are open."""
+
+    port: int
+    open: set[asyncio.StreamWriter]
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None: ...
+
+
+Server = TypeVar("Server", bound=Served)
+
+
 @asynccontextmanager
-async def raw_server(
-    *script: Sequence[Step], host: str = "127.0.0.1", tls: ssl.SSLContext | None = None
-) -> AsyncGenerator[RawServer]:
-    served = RawServer(script)
+async def listening(
+    served: Server, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None
+) -> AsyncGenerator[Server]:
+    """The server at a free port, until nobody needs it; nothing of it is left open."""
     server = await asyncio.start_server(served.serve, host, 0, ssl=tls)
     served.port = server.sockets[0].getsockname()[1]
     try:
@@ -102,3 +115,9 @@ async def raw_server(
             writer.transport.abort()
         while served.open:
             await asyncio.sleep(0.005)
+
+
+def raw_server(
+    *script: Sequence[Step], host: str = "127.0.0.1", tls: ssl.SSLContext | None = None
+) -> AbstractAsyncContextManager[RawServer]:
+    return listening(RawServer(script), host, tls)
