@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Adjusted p values in the order given. A test without p (None) is not part of the family and stays None.
@@ -19,3 +22,17 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
         reached = max(reached, min(1.0, (len(known) - step) * p))
         adjusted[index] = reached
     return adjusted
+
+
+def holm_matrix(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Adjusted p values of all pairs, for a symmetric (M, M) table; NaN is not part of the family."""
+    i, j = np.triu_indices(len(p_values), 1)
+    flat = p_values[i, j]
+    order = np.argsort(flat, kind="stable")
+    order = order[: int((~np.isnan(flat)).sum())]
+    steps = np.arange(len(order), 0, -1)
+    adjusted = np.full(len(flat), np.nan)
+    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, steps * flat[order]))
+    out = np.full(p_values.shape, np.nan)
+    out[i, j] = out[j, i] = adjusted
+    return out

@@ -19,10 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit, logit, stdtrit
+from scipy.special import expit, logit
 
 from arena.ratings.estimate import MEAN, SCALE
 from arena.ratings.linear import one_thread
+from arena.ratings.uncertainty import quantile
 from runstore.records import Judgment
 
 Floats = NDArray[np.float64]
@@ -96,10 +97,10 @@ def panel(judgments: Sequence[Judgment], *, level: float = 0.95) -> Panel:
     converged = float(np.abs(_loss(vector, cells)[1]).max()) < 1e-4 * max(1.0, float(cells.weight.sum()))
     deviation = _deviations(vector, cells)
     clusters = int(cells.cluster.max()) + 1
-    quantile = float(stdtrit(clusters - 1, (1 + level) / 2)) if clusters > 1 else np.nan
+    times = quantile(level, clusters - 1)
     return Panel(
-        tuple(_reliability(vector, deviation, quantile, len(names) + k, name) for k, name in enumerate(judges)),
-        tuple(_rating(vector, deviation, quantile, m, name, len(names)) for m, name in enumerate(names)),
+        tuple(_reliability(vector, deviation, times, len(names) + k, name) for k, name in enumerate(judges)),
+        tuple(_rating(vector, deviation, times, m, name, len(names)) for m, name in enumerate(names)),
         len(readable),
         converged,
         note=None if len(names) > 2 else "with two endpoints the size of their gap rests on the prior",
@@ -167,15 +168,15 @@ def _deviations(vector: Floats, cells: _Cells) -> Floats:
     return centre @ covariance @ centre.T
 
 
-def _reliability(vector: Floats, covariance: Floats, quantile: float, at: int, name: str) -> Estimate:
-    half = quantile * float(np.sqrt(max(covariance[at, at], 0.0)))
+def _reliability(vector: Floats, covariance: Floats, times: float, at: int, name: str) -> Estimate:
+    half = times * float(np.sqrt(max(covariance[at, at], 0.0)))
     value = float(vector[at])
     if not np.isfinite(half):
         return Estimate(name, float(expit(value)), None, None)
     return Estimate(name, float(expit(value)), float(expit(value - half)), float(expit(value + half)))
 
 
-def _rating(vector: Floats, covariance: Floats, quantile: float, at: int, name: str, models: int) -> Estimate:
+def _rating(vector: Floats, covariance: Floats, times: float, at: int, name: str, models: int) -> Estimate:
     value = MEAN + SCALE * float(vector[at] - vector[:models].mean())
-    half = SCALE * quantile * float(np.sqrt(max(covariance[at, at], 0.0)))
+    half = SCALE * times * float(np.sqrt(max(covariance[at, at], 0.0)))
     return Estimate(name, value, *((value - half, value + half) if np.isfinite(half) else (None, None)))

@@ -37,6 +37,7 @@ class Rows:
     weight: Floats | None = None
     levels: Mapping[str, tuple[NDArray[np.int32], tuple[str, ...]]] = field(default_factory=dict[str, Any])
     covariates: Mapping[str, Floats] = field(default_factory=dict[str, Floats])
+    cluster_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,7 @@ class Battles:
             weight,
             {name: (codes[keep], levels) for name, (codes, levels) in rows.levels.items()},
             {name: values[keep] for name, values in rows.covariates.items()},
+            rows.cluster_names,
         )
         size = len(self.i)
         number = np.bincount(cell, minlength=size)
@@ -308,6 +310,7 @@ class Collector:
             _joined([part.weight for part in self._kept], keep),
             joined,
             covariates,
+            tuple(self._clusters.codes),
         )
 
 

@@ -23,7 +23,6 @@ from arena.ratings.leaderboard import build
 from arena.ratings.linear import one_thread
 from arena.ratings.result import CategoryTable, Leaderboard, LevelModel, LevelTable, RatedModel, Shrunken, number
 from arena.ratings.settings import Settings
-from arena.ratings.uncertainty import quantile
 from runstore.problems import Problem
 
 Floats = NDArray[np.float64]
@@ -103,7 +102,7 @@ def breakdown(battles: Battles, category: str, settings: Settings) -> Breakdown:
     order = sorted(range(len(names)), key=lambda code: _natural(names[code]))
     parts = [(names[code], battles.select(codes == code)) for code in order]
     # A level's own table must not fail because the anchor has no game there.
-    own = replace(settings, anchor=None, intervals="none" if settings.intervals == "none" else "sandwich")
+    own = replace(settings, anchor=None, intervals="none" if settings.intervals == "none" else "jackknife")
     pooled = estimate(battles, replace(own, intervals="sandwich"))
     boards = [build(part, own) for _, part in parts]
     if pooled.fitted is None or pooled.covariance is None:
@@ -185,7 +184,12 @@ def _ratings(
     size = len(pooled.members)
     centre = np.zeros((size, size)) if pooled.covariance is None else pooled.covariance[:size, :size]
     variance = np.diag(found.curvature) + np.diag(lean @ centre @ lean.T)
-    half = quantile(level) * np.sqrt(np.maximum(variance, 0))
+    half = _quantile(pooled, level) * np.sqrt(np.maximum(variance, 0))
     values = MEAN + SCALE * np.stack([found.theta, found.theta - half, found.theta + half], axis=1)
     rows = values.tolist()
     return {battles.names[int(m)]: (row[0], row[1], row[2]) for m, row in zip(pooled.members, rows, strict=True)}
+
+
+def _quantile(pooled: Estimate, level: float) -> float:
+    told = pooled.uncertainty
+    return float("nan") if told is None or not told.support.enough else told.quantile(level)

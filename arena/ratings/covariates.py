@@ -14,7 +14,7 @@ from arena.ratings.design import Design, cell_design
 from arena.ratings.estimate import Estimate, estimate
 from arena.ratings.fitting import Fit, fit
 from arena.ratings.settings import Settings
-from arena.ratings.uncertainty import by_sandwich
+from arena.ratings.uncertainty import by_jackknife
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class Adjusted:
     """A fit with covariates beside the ``plain`` one. ``fitted`` is None where there is none, for ``reason``.
 
     ``names`` are the shared parameters in order; ``half`` (P,) is half the width of each parameter's interval,
-    None with fewer than two clusters.
+    None with too few clusters (:mod:`arena.ratings.support`).
     """
 
     plain: Estimate
@@ -64,7 +64,7 @@ class Adjusted:
 def adjusted(battles: Battles, settings: Settings, columns: Mapping[str, Floats]) -> Adjusted:
     """Fit the battles with these covariates (one value a row, turned as the battles' own: i minus j).
 
-    Sandwich intervals by cluster where the battles carry them, with Student's t of one degree less than clusters.
+    Jackknife intervals by cluster where the battles carry them.
     Raises ValueError where the battles kept no rows.
     """
     rows = battles.rows
@@ -87,9 +87,8 @@ def adjusted(battles: Battles, settings: Settings, columns: Mapping[str, Floats]
     if not found.converged:  # so far out that the likelihood is flat and has no curvature to turn round
         return Adjusted(plain, names, reason=SEPARATED)
     fitted = fit(design, counts, model=model, start=found)
-    told = by_sandwich(fitted, design, single, settings)
-    too_few = told.clustered and told.clusters < 2
-    return Adjusted(plain, names, fitted, None if too_few else told.half(settings.level))
+    told = by_jackknife(fitted, design, single, settings)
+    return Adjusted(plain, names, fitted, told.half(settings.level) if told.support.enough else None)
 
 
 def _singly(battles: Battles, rows: Rows) -> Battles:

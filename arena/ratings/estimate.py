@@ -7,7 +7,6 @@ from math import log
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from arena.ratings.battles import LOSS, TIE, WIN, Battles
 from arena.ratings.bootstrap import Draws
@@ -16,13 +15,15 @@ from arena.ratings.fitting import Fit, fit
 from arena.ratings.graph import Structure, solvable, structure
 from arena.ratings.models import model_of
 from arena.ratings.settings import Settings
-from arena.ratings.uncertainty import METHODS, Uncertainty, quantile
+from arena.ratings.uncertainty import METHODS, Uncertainty
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SCALE = 400 / log(10)
 MEAN = 1000.0
+TIED = 1e-9
+"""Log-odds up to which two estimates are the same one."""
 
 
 @dataclass(frozen=True)
@@ -57,42 +58,6 @@ class Estimate:
     @property
     def clustered(self) -> bool:
         return self.uncertainty is not None and self.uncertainty.clustered
-
-    def quantile(self, level: float) -> float:
-        """The two-sided quantile that intervals of this level take."""
-        return quantile(level, 0 if self.uncertainty is None else self.uncertainty.clusters)
-
-    def better(self) -> Floats | None:
-        """(R, R) how probable it is that the row's model is the stronger one; NaN where nothing says so."""
-        if self.draws is not None:
-            return _share_better(self.draws.values[:, : len(self.members)])
-        if self.fitted is None or self.covariance is None:
-            return None
-        theta, size = self.fitted.theta, len(self.members)
-        spread = gap_deviation(self.covariance[:size, :size])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            chance = ndtr((theta[:, None] - theta[None, :]) / spread)
-        chance[spread <= 0] = 0.5
-        return np.where(self.design.core[:, None] == self.design.core[None, :], chance, np.nan)
-
-
-def gap_deviation(covariance: Floats) -> Floats:
-    """(R, R) standard deviations of all differences, from the full covariance."""
-    variance = np.diag(covariance)
-    return np.sqrt(np.maximum(variance[:, None] + variance[None, :] - 2 * covariance, 0.0))
-
-
-def _share_better(draws: Floats) -> Floats:
-    size = draws.shape[1]
-    out = np.full((size, size), np.nan)
-    for m in range(size):
-        own = draws[:, m : m + 1]
-        known = ~(np.isnan(own) | np.isnan(draws))
-        known &= ~(np.isinf(own) & (own == draws))
-        count = known.sum(0)
-        score = ((own > draws) & known).sum(0) + ((own == draws) & known).sum(0) / 2
-        out[m] = np.where(count > 0, score / np.maximum(count, 1), np.nan)
-    return out
 
 
 def estimate(battles: Battles, settings: Settings) -> Estimate:

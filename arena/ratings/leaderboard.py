@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.ratings.battles import Battles
 from arena.ratings.bootstrap import anchored, quantiles
-from arena.ratings.estimate import MEAN, SCALE, Estimate, estimate, gap_deviation
+from arena.ratings.decision import Decisions, decide
+from arena.ratings.estimate import MEAN, SCALE, Estimate, estimate
 from arena.ratings.fitting import Fit
+from arena.ratings.gaps import gaps_of
 from arena.ratings.graph import reason as reason_of
 from arena.ratings.models import model_of
 from arena.ratings.pairs import pairs_of
@@ -29,10 +32,19 @@ from arena.ratings.result import (
     number,
 )
 from arena.ratings.settings import Settings
+from arena.ratings.support import DOMINANT, FLOOR
 from arena.ratings.winrates import PairTable, against, pair_table
 from runstore.problems import Problem
 
 Floats = NDArray[np.float64]
+
+
+class _SupportRow(TypedDict):
+    informative: int | None
+    needed: int | None
+    dominant: str | None
+    dominant_share: float | None
+    reason: str | None
 
 
 def build(battles: Battles, settings: Settings | None = None) -> Leaderboard:
@@ -47,7 +59,9 @@ def build(battles: Battles, settings: Settings | None = None) -> Leaderboard:
     found = estimate(battles, settings)
     board = _Board(battles, settings, found)
     table = pair_table(battles, clustered=settings.clustered)
-    models = board.models(table)
+    gaps = gaps_of(found, settings.level)
+    decided = decide(found, gaps, table, settings.level)
+    models = board.models(table, decided)
     order = [battles.names.index(model.name) for model in models]
     return Leaderboard(
         method=board.method(),
@@ -58,7 +72,7 @@ def build(battles: Battles, settings: Settings | None = None) -> Leaderboard:
         fit=board.fit_report(),
         groups=board.groups(models),
         models=models,
-        pairs=pairs_of(battles, found, table, order, settings.level),
+        pairs=pairs_of(battles, gaps, table, decided if settings.intervals != "none" else None, order),
         position=position_report(battles, settings, found),
         agreement=battles.agreement,
         counts=board.counts(table),
@@ -136,7 +150,30 @@ class _Board:
             refit=None if draws is None else draws.refit,
             usable=None if draws is None else int(np.isfinite(draws.values).all(1).sum()),
             note=None if draws is None else draws.note,
+            **self._support(),
         )
+
+    def _support(self) -> _SupportRow:
+        told = self.found.uncertainty
+        if told is None:
+            return {"informative": None, "needed": None, "dominant": None, "dominant_share": None, "reason": None}
+        support, rows = told.support, self.battles.rows
+        names = rows.cluster_names if rows is not None else ()
+        named = support.heaviest is not None and support.units > 1 and support.largest >= DOMINANT
+        return {
+            "informative": support.informative,
+            "needed": None if support.enough else FLOOR - support.informative,
+            "dominant": names[support.heaviest] if named and support.heaviest is not None else None,
+            "dominant_share": number(support.largest) if named else None,
+            "reason": None if support.enough else self._too_few(),
+        }
+
+    def _too_few(self) -> str:
+        told = self.found.uncertainty
+        informative = 0 if told is None else told.support.informative
+        unit = self.battles.cluster_name if told is not None and told.clustered else None
+        plural = "" if informative == 1 else "s"
+        return f"{informative} {unit or 'battle'}{plural}; an interval takes {FLOOR} that differ"
 
     def fit_report(self) -> FitReport:
         fitted = self.fitted
@@ -172,22 +209,22 @@ class _Board:
         """Lower and upper limits of theta (from the anchor, where there is one)."""
         if self.theta_draws is not None:
             return quantiles(self.theta_draws, self.settings.level)
-        if self.fitted is None or self.found.covariance is None:
+        told = self.found.uncertainty
+        if self.fitted is None or told is None:
             return None
         size = len(self.found.members)
-        covariance = self.found.covariance[:size, :size]
         theta = self.fitted.theta - np.array([self._anchor_theta(at) for at in range(size)])
-        deviation = np.sqrt(np.maximum(np.diag(covariance), 0))
+        deviation = told.deviation()[:size]
         if self.anchor is not None:
             shared = np.array([self._shares_anchor(at) for at in range(size)])
-            deviation = np.where(shared, gap_deviation(covariance)[self.anchor], deviation)
-        half = self.found.quantile(self.settings.level) * deviation
+            deviation = np.where(shared, told.gap_deviation(size)[self.anchor], deviation)
+        half = told.quantile(self.settings.level) * deviation
         return theta - half, theta + half
 
-    def models(self, table: PairTable) -> tuple[RatedModel, ...]:
+    def models(self, table: PairTable, decided: Decisions) -> tuple[RatedModel, ...]:
         limits = self.limits()
         standing = ranks(self.battles, self.found, self.settings)
-        ranges = rank_ranges(self.found, table, self.settings)
+        ranges = rank_ranges(self.found, decided, self.settings)
         versus = self._against()
         wins, losses, ties = table.wins.sum(1), table.wins.sum(0), table.ties.sum(1)
         found = self.found.structure
@@ -238,7 +275,16 @@ class _Board:
             return None, None, "its rating comes from the prior, so it has no interval"
         lower = number(self._origin(at) + SCALE * float(limits[0][at]))
         upper = number(self._origin(at) + SCALE * float(limits[1][at]))
-        return lower, upper, self._resample_note(at, lower, upper)
+        return lower, upper, self._resample_note(at, lower, upper) or self._no_interval(lower, upper)
+
+    def _no_interval(self, lower: float | None, upper: float | None) -> str | None:
+        told = self.found.uncertainty
+        if told is None or told.draws is not None or lower is not None or upper is not None:
+            return None
+        if not told.support.enough:
+            return f"no interval: {self._too_few()}"
+        unit = self.battles.cluster_name if told.clustered else "battle"
+        return f"no interval: without one {unit} nothing would tie its rating to the others"
 
     def _resample_note(self, at: int, lower: float | None, upper: float | None) -> str | None:
         if self.theta_draws is None:
@@ -265,7 +311,9 @@ class _Board:
         names, reference = self.battles.names, self.settings.reference
         if reference is None:
             return [None] * len(names)
-        rows = against(self.battles, names.index(reference), self.settings.level)
+        rows = against(
+            self.battles, names.index(reference), self.settings.level, clustered=self.settings.clustered
+        )
         return [None if row is None else _against_row(reference, *row) for row in rows]
 
     def counts(self, table: PairTable) -> Counts:

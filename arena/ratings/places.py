@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from arena.ratings.battles import Battles
-from arena.ratings.estimate import Estimate
+from arena.ratings.decision import Decisions
+from arena.ratings.estimate import TIED, Estimate
 from arena.ratings.settings import Settings
-from arena.ratings.winrates import PairTable
 
 
 def ranks(battles: Battles, found: Estimate, settings: Settings) -> list[int | None]:
@@ -29,36 +26,20 @@ def ranks(battles: Battles, found: Estimate, settings: Settings) -> list[int | N
                 if structure.group[k] == structure.group[m]
                 and (settings.prior > 0 or structure.core[k] == structure.core[m])
             ]
-            better = int((theta[same] > theta[at] + 1e-9).sum())
+            better = int((theta[same] > theta[at] + TIED).sum())
             standing.append(1 + better + (0 if settings.prior else int(structure.above[m])))
     return standing
 
 
-def rank_ranges(found: Estimate, table: PairTable, settings: Settings) -> list[tuple[int, int] | None]:
-    """Places that the data leave open, pair by pair at the level of the intervals.
-
-    Rated pairs by the fit; a model without a rating only by its direct results.
-    """
+def rank_ranges(found: Estimate, decided: Decisions, settings: Settings) -> list[tuple[int, int] | None]:
+    """Places that the data leave open, all of them together at the level of the intervals."""
     group = found.structure.group
     if settings.intervals == "none":
         return [None] * len(group)
-    surely = _surely_better(found, table, settings.level)
     ranges: list[tuple[int, int] | None] = []
     for m in range(len(group)):
         same = group == group[m]
-        lowest = 1 + int(surely[same, m].sum())
-        highest = int(same.sum()) - int(surely[m, same].sum())
+        lowest = 1 + int(decided.above[same, m].sum())
+        highest = int(same.sum()) - int(decided.above[m, same].sum())
         ranges.append(None if "no_games" in found.structure.flags[m] else (lowest, highest))
     return ranges
-
-
-def _surely_better(found: Estimate, table: PairTable, level: float) -> NDArray[np.bool_]:
-    better, members = found.better(), found.members
-    with np.errstate(invalid="ignore"):
-        surely = (table.p_values <= 1 - level) & (table.wins > table.wins.T)
-        if better is not None and len(members):
-            core = found.structure.core[members]
-            same = (core[:, None] == core[None, :]) & (core[:, None] >= 0)
-            block = np.ix_(members, members)
-            surely[block] = np.where(same, better >= (1 + level) / 2, surely[block])
-    return surely

@@ -18,9 +18,9 @@ def position_report(battles: Battles, settings: Settings, found: Estimate) -> Po
     source = battles
     if battles.rounds is not None:
         source = battles.rounds
-        found = estimate(source, replace(settings, intervals="sandwich", anchor=None, position="adjust"))
+        found = estimate(source, replace(settings, intervals="jackknife", anchor=None, position="adjust"))
     elif settings.position == "ignore":
-        found = estimate(source, replace(settings, intervals="sandwich", anchor=None, position="adjust"))
+        found = estimate(source, replace(settings, intervals="jackknife", anchor=None, position="adjust"))
     known, lead = source.first != 0, source.first * (source.outcome - 1)
     sums = [float(source.weight[known & (lead == side)].sum()) for side in (1, -1, 0)]
     effect, lower, upper, why = None, None, None, None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 from pydantic import BeforeValidator, PlainSerializer
@@ -19,6 +19,7 @@ from runstore.publish import parse_record, read_json
 from runstore.results import Number, Result
 
 SOLVER = "newton"
+Decision = Literal["a", "b", "not told apart", "not enough data"]
 
 
 def _settings_row(settings: Settings) -> dict[str, Any]:
@@ -72,7 +73,11 @@ class RatedModel(Result):
 
 
 class Pair(Result):
-    """Two models' direct results, and what the fit says of their gap. Every number is None where unknown."""
+    """Two models' direct results, what the fit says of their gap, and the decision between them.
+
+    Every number is None where unknown. ``clusters`` lean to one of the two; ``smallest_p`` is the smallest p value
+    that so many can reach.
+    """
 
     a: str
     b: str
@@ -86,8 +91,10 @@ class Pair(Result):
     gap: Number | None
     gap_lower: Number | None
     gap_upper: Number | None
-    better_a: Number | None
     reason: str | None
+    decision: Decision | None = None
+    smallest_p: Number | None = None
+    clusters: int | None = None
 
 
 class PositionEffect(Result):
@@ -117,7 +124,11 @@ class Scale(Result):
 
 
 class Intervals(Result):
-    """How the intervals were made; ``usable`` counts the resamples in which everything had a finite estimate."""
+    """How the intervals were made; ``usable`` counts the resamples in which everything had a finite estimate.
+
+    ``informative`` clusters (or battles) carry the result; where that is too few, ``needed`` more would do and
+    ``reason`` says so. ``dominant`` is a cluster with half of the information or more.
+    """
 
     method: str
     level: Number | None
@@ -127,6 +138,11 @@ class Intervals(Result):
     refit: str | None
     usable: int | None
     note: str | None
+    informative: int | None = None
+    needed: int | None = None
+    dominant: str | None = None
+    dominant_share: Number | None = None
+    reason: str | None = None
 
 
 class FitReport(Result):

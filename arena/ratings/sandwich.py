@@ -18,6 +18,7 @@ from arena.ratings.fitting import Fit, scores
 from arena.ratings.linear import one_thread
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 _DENSE_SCORES = 20_000_000
 
@@ -38,12 +39,13 @@ class Scores:
     def meat(self) -> Floats:
         """(P, P) the variance of the gradient."""
         if self.by_cluster is None:
-            return _dense(self.by_cell.T @ diags_array(self.square) @ self.by_cell)
+            return dense(self.by_cell.T @ diags_array(self.square) @ self.by_cell)
         clusters = self.by_cluster.shape[0]
-        return _dense(self.by_cluster.T @ self.by_cluster) * (clusters / max(clusters - 1, 1))
+        return dense(self.by_cluster.T @ self.by_cluster) * (clusters / max(clusters - 1, 1))
 
 
-def _dense(product: Any) -> Floats:
+def dense(product: Any) -> Floats:
+    """A matrix of any kind as an array."""
     return np.asarray(product if isinstance(product, np.ndarray) else product.toarray(), np.float64)
 
 
@@ -52,21 +54,31 @@ def score_units(battles: Battles, design: Design, fitted: Fit, *, clustered: boo
     by_eta, by_tie = scores(design, fitted)
     inside = np.flatnonzero(design.row >= 0)
     row, outcome = design.row[inside], design.outcome[inside]
-    eta, tie = by_eta[row, outcome], by_tie[row, outcome]
-    size, shared = design.size, design.shared_columns.shape[1]
-    width = size + shared + (fitted.tie is not None)
-    columns = [design.i[row], design.j[row]]
-    values = [eta, -eta]
-    for k in range(shared):
-        columns.append(np.full(len(row), size + k))
-        values.append(eta * design.shared_columns[row, k])
+    amount = by_eta[row, outcome][:, None]
     if fitted.tie is not None:
-        columns.append(np.full(len(row), width - 1))
-        values.append(tie)
-    at = (np.tile(inside, len(columns)), np.concatenate(columns))
-    by_cell = csr_matrix((np.concatenate(values), at), shape=(len(design.row), width))
+        amount = np.stack([by_eta[row, outcome], by_tie[row, outcome]], axis=1)
+    shape = (len(design.row), len(fitted.vector))
+    by_cell = cell_rows(
+        design.i[row], design.j[row], design.shared_columns[row], amount, inside, shape, design.size
+    )
     by_cluster = _cluster_scores(battles, by_cell) if clustered else None
     return Scores(by_cell, by_cluster, battles.square)
+
+
+def cell_rows(
+    i: Ints, j: Ints, shared: Floats, amount: Floats, row: Ints, shape: tuple[int, int], size: int
+) -> csr_matrix:
+    """Sparse rows over (theta, shared, tie) of amounts (n, d) by the lead of i over j and by the tie parameter."""
+    lead = amount[:, 0]
+    columns, values = [i, j], [lead, -lead]
+    for k in range(shared.shape[1]):
+        columns.append(np.full(len(row), size + k))
+        values.append(lead * shared[:, k])
+    if amount.shape[1] > 1:
+        columns.append(np.full(len(row), shape[1] - 1))
+        values.append(amount[:, 1])
+    at = (np.tile(row, len(columns)), np.concatenate(columns))
+    return csr_matrix((np.concatenate(values), at), shape=shape)
 
 
 def _cluster_scores(battles: Battles, by_cell: csr_matrix) -> csr_matrix | Floats:

@@ -8,21 +8,21 @@ from typing import Literal
 
 from runstore.problems import Problem
 
-IntervalMethod = Literal["bootstrap", "sandwich", "none"]
+IntervalMethod = Literal["jackknife", "bootstrap", "sandwich", "none"]
 
 
 @dataclass(frozen=True)
 class Settings:
     """How ratings are made. Every leaderboard carries the settings that made it.
 
-    ``ties`` names the rating model (:mod:`arena.ratings.models`). ``clustered`` resamples whole clusters where the
-    battles carry them. ``position`` "adjust" fits the effect of being shown first wherever battles say who was.
-    ``refit`` "auto" refits every resample while that is cheap or some model is close to undefeated or winless, and
-    takes one step otherwise. ``prior`` is in games.
+    ``ties`` names the rating model (:mod:`arena.ratings.models`). ``clustered`` takes whole clusters as
+    independent where the battles carry them, else single battles. ``position`` "adjust" fits the effect of being
+    shown first wherever battles say who was. Of the bootstrap: ``refit`` "auto" refits every resample while that
+    is cheap or some model is close to undefeated or winless, else it takes one step. ``prior`` is in games.
     """
 
     ties: str = "half"
-    intervals: IntervalMethod = "bootstrap"
+    intervals: IntervalMethod = "jackknife"
     level: int | float = 0.95
     resamples: int = 1000
     seed: int = 0

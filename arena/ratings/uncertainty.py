@@ -11,57 +11,101 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
+from scipy.special import stdtrit
 
 from arena.ratings.battles import Battles
 from arena.ratings.bootstrap import Draws, Refit, exact, one_step
 from arena.ratings.design import Design
 from arena.ratings.fitting import Fit
+from arena.ratings.jackknife import Cells, cells_of, jackknife
 from arena.ratings.sandwich import Scores, sandwich, score_units
 from arena.ratings.settings import Settings
+from arena.ratings.support import Support, support_of
 from runstore.ids import draw_seed
 
 Floats = NDArray[np.float64]
 _EXACT_COST = 3e8
 _FRAGILE = 20
+_NOWHERE = 1e-6
 
 
 @dataclass(frozen=True)
 class Uncertainty:
     """``covariance`` (P, P) and ``draws`` (B, P), where there are any, of (theta, shared, tie).
 
-    ``clusters`` is how many independent clusters it rests on; 0 where battles count as independent.
+    ``support`` says how many independent units it rests on. Where they are too few, nothing has an interval.
+    ``unsupported`` (k, P) are directions along which the variance can't be estimated.
     """
 
     covariance: Floats
     clustered: bool
-    clusters: int
+    support: Support
+    unsupported: Floats
     draws: Draws | None = None
 
+    def quantile(self, level: float) -> float:
+        """The two-sided quantile that intervals of this level take."""
+        return quantile(level, self.support.degrees)
+
+    def deviation(self) -> Floats:
+        """(P,) standard deviation of each parameter; NaN where nothing says how large it is."""
+        deviation = np.sqrt(np.maximum(np.diag(self.covariance), 0))
+        return self._known(deviation, np.abs(self.unsupported).max(0, initial=0.0) > _NOWHERE)
+
+    def gap_deviation(self, size: int) -> Floats:
+        """(R, R) standard deviations of the differences of the first ``size`` parameters; NaN where unknown."""
+        sides = self.unsupported[:, :size]
+        apart = np.zeros((size, size), bool)
+        for side in sides:
+            apart |= np.abs(side[:, None] - side[None, :]) > _NOWHERE
+        return self._known(gap_deviation(self.covariance[:size, :size]), apart)
+
     def half(self, level: float) -> Floats:
-        """(P,) half the width of each parameter's interval by the covariance."""
-        return quantile(level, self.clusters) * np.sqrt(np.maximum(np.diag(self.covariance), 0))
+        """(P,) half the width of each parameter's interval by the covariance; NaN where it has none."""
+        return self.quantile(level) * self.deviation()
+
+    def _known(self, deviation: Floats, unknown: NDArray[np.bool_]) -> Floats:
+        return np.where(unknown | (not self.support.enough), np.nan, deviation)
 
 
 Method = Callable[[Fit, Design, Battles, Settings], Uncertainty]
 
 
-def quantile(level: float, clusters: int = 0) -> float:
-    """Two-sided quantile: of the normal distribution, or of Student's t with one degree less than clusters."""
-    tail = (1 + level) / 2
-    return float(stdtrit(clusters - 1, tail)) if clusters > 1 else float(ndtri(tail))
+def quantile(level: float, degrees: float) -> float:
+    """Two-sided quantile of Student's t; NaN without a degree of freedom."""
+    return float(stdtrit(degrees, (1 + level) / 2)) if degrees > 0 else float("nan")
+
+
+def gap_deviation(covariance: Floats) -> Floats:
+    """(R, R) standard deviations of all differences, from the full covariance."""
+    variance = np.diag(covariance)
+    return np.sqrt(np.maximum(variance[:, None] + variance[None, :] - 2 * covariance, 0.0))
+
+
+def by_jackknife(fitted: Fit, design: Design, battles: Battles, settings: Settings) -> Uncertainty:
+    """Every cluster (or battle) left out in turn: the covariance that holds at few and unequal clusters."""
+    units, cells = _units(fitted, design, battles, settings), cells_of(fitted, design)
+    found = jackknife(fitted, cells, units, battles)
+    told = _covered(units, cells, battles)
+    return replace(
+        told, covariance=told.support.few * found.covariance, unsupported=_directions(found.unsupported)
+    )
 
 
 def by_sandwich(fitted: Fit, design: Design, battles: Battles, settings: Settings) -> Uncertainty:
     """The robust covariance, by cluster where the settings ask for it and the battles carry them."""
-    return _covered(fitted, _units(fitted, design, battles, settings), battles, settings)
+    units = _units(fitted, design, battles, settings)
+    told = _covered(units, cells_of(fitted, design), battles)
+    return replace(told, covariance=sandwich(fitted, units))
 
 
 def by_bootstrap(fitted: Fit, design: Design, battles: Battles, settings: Settings) -> Uncertainty:
     """Resampled estimates beside the robust covariance; ``settings.refit`` says how each is made."""
     units = _units(fitted, design, battles, settings)
-    covered = _covered(fitted, units, battles, settings)
+    covered = by_sandwich(fitted, design, battles, settings)
     seed, clustered = draw_seed(settings.seed, "ratings", "bootstrap"), covered.clustered
+    if not covered.support.enough:
+        return covered
     if _refit(settings, design, battles, clustered=clustered) == "exact":
         prior = settings.prior
         draws = exact(fitted, battles, design, settings.resamples, seed, clustered=clustered, prior=prior)
@@ -70,7 +114,13 @@ def by_bootstrap(fitted: Fit, design: Design, battles: Battles, settings: Settin
     return replace(covered, draws=draws)
 
 
-METHODS: Mapping[str, Method] = {"bootstrap": by_bootstrap, "sandwich": by_sandwich}
+METHODS: Mapping[str, Method] = {"jackknife": by_jackknife, "bootstrap": by_bootstrap, "sandwich": by_sandwich}
+
+
+def _directions(unsupported: Floats) -> Floats:
+    """Directions of length 1 (their largest entry)."""
+    largest = np.abs(unsupported).max(1, keepdims=True) if len(unsupported) else np.ones((0, 1))
+    return unsupported / np.where(largest > 0, largest, 1.0)
 
 
 def _is_clustered(battles: Battles, settings: Settings) -> bool:
@@ -81,10 +131,11 @@ def _units(fitted: Fit, design: Design, battles: Battles, settings: Settings) ->
     return score_units(battles, design, fitted, clustered=_is_clustered(battles, settings))
 
 
-def _covered(fitted: Fit, units: Scores, battles: Battles, settings: Settings) -> Uncertainty:
-    rows, clustered = battles.rows, _is_clustered(battles, settings)
-    clusters = len(np.unique(rows.cluster)) if clustered and rows is not None and rows.cluster is not None else 0
-    return Uncertainty(sandwich(fitted, units), clustered, clusters)
+def _covered(units: Scores, cells: Cells, battles: Battles) -> Uncertainty:
+    """What every method says beside its covariance."""
+    nothing = np.empty((0, cells.width))
+    clustered = units.by_cluster is not None
+    return Uncertainty(nothing, clustered, support_of(units, cells, battles), nothing)
 
 
 def _refit(settings: Settings, design: Design, battles: Battles, *, clustered: bool) -> Refit:

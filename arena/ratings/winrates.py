@@ -11,6 +11,7 @@ from scipy.stats import norm
 from arena.ratings.battles import Battles, Rows
 from arena.ratings.cells import sums
 from arena.ratings.significance import binomial_interval, sign_flip_test, sign_test
+from arena.ratings.support import FLOOR, degrees
 from arena.ratings.uncertainty import quantile
 
 Floats = NDArray[np.float64]
@@ -20,11 +21,18 @@ _DENSE = 30_000_000
 
 @dataclass(frozen=True)
 class PairTable:
-    """(M, M) tables: wins of the row over the column, ties, and p values (NaN where there is nothing to test)."""
+    """(M, M) tables: wins of the row over the column, ties, and p values (NaN where there is nothing to test).
+
+    ``leaning`` counts the clusters (or battles) that lean to one of two models; ``smallest`` is the smallest p
+    value that so many can reach, NaN for a test that is not exact.
+    """
 
     wins: Floats
     ties: Floats
     p_values: Floats
+    leaning: Floats
+    smallest: Floats
+    clustered: bool
     test: str
 
     def games(self) -> Floats:
@@ -42,12 +50,19 @@ def pair_table(battles: Battles, *, clustered: bool) -> PairTable:
     wins, ties = battles.wins(), battles.ties()
     rows = battles.rows
     if clustered and rows is not None and rows.cluster is not None:
-        p_values, test = _by_cluster(battles, rows, rows.cluster, wins), "exact sign-flip test by cluster"
-    elif battles.weighted:
-        p_values, test = _weighted(battles), "normal test of weighted wins"
-    else:
-        p_values, test = _by_battle(wins), "exact sign test"
-    return PairTable(wins, ties, p_values, test)
+        p_values, leaning = _by_cluster(battles, rows, rows.cluster, wins)
+        smallest = _smallest(leaning) if rows.weight is None else np.full(leaning.shape, np.nan)
+        return PairTable(wins, ties, p_values, leaning, smallest, True, "exact sign-flip test by cluster")
+    decided = wins + wins.T
+    if battles.weighted:
+        nothing = np.full(decided.shape, np.nan)
+        return PairTable(wins, ties, _weighted(battles), decided, nothing, False, "normal test of weighted wins")
+    return PairTable(wins, ties, _by_battle(wins), decided, _smallest(decided), False, "exact sign test")
+
+
+def _smallest(leaning: Floats) -> Floats:
+    """2 / 2^k: the p value of k clusters (or battles) that all lean the same way."""
+    return np.where(leaning > 0, 2.0 ** np.minimum(1 - leaning, 0), np.nan)
 
 
 def _by_battle(wins: Floats) -> Floats:
@@ -76,7 +91,7 @@ def _mirrored(upper: Floats) -> Floats:
     return np.where(np.isnan(upper), upper.T, upper)
 
 
-def _by_cluster(battles: Battles, rows: Rows, cluster: NDArray[np.int32], wins: Floats) -> Floats:
+def _by_cluster(battles: Battles, rows: Rows, cluster: NDArray[np.int32], wins: Floats) -> tuple[Floats, Floats]:
     size = len(battles.names)
     met, pair_of_cell = np.unique(battles.i * size + battles.j, return_inverse=True)
     sign = (battles.outcome - 1).astype(np.float64)[rows.cell]
@@ -99,17 +114,21 @@ def _by_cluster(battles: Battles, rows: Rows, cluster: NDArray[np.int32], wins: 
             p = sign_flip_test(np.rint(net[starts[at] : starts[at + 1]]).astype(np.int64))
             even = 1.0 if games[met[at]] else np.nan
             flat[met[at]] = even if p is None else p
-    return _mirrored(flat.reshape(size, size))
+    leaning = np.zeros(size * size)
+    leaning[met] = np.bincount(pair[net != 0], minlength=len(met))
+    leaning = leaning.reshape(size, size)
+    return _mirrored(flat.reshape(size, size)), leaning + leaning.T
 
 
-def against(battles: Battles, reference: int, level: float) -> list[tuple[float, float, float, float] | None]:
+def against(
+    battles: Battles, reference: int, level: float, *, clustered: bool = True
+) -> list[tuple[float, float, float, float] | None]:
     """Per model (win rate against the reference, lower, upper, games), None where they never met.
 
-    Limits: Clopper-Pearson, or by whole clusters (ratio estimate with the normal limit, Cochran 1977, 2.11).
+    Limits: Clopper-Pearson, or by whole clusters (jackknife of the ratio, Student's t); NaN with too few clusters.
     """
-    table = pair_table_counts(battles)
-    score, games = table
-    spread = _cluster_spread(battles, reference)
+    score, games = pair_table_counts(battles)
+    spread = _cluster_spread(battles, reference) if clustered else None
     out: list[tuple[float, float, float, float] | None] = []
     for m in range(len(battles.names)):
         n = float(games[m, reference])
@@ -117,11 +136,11 @@ def against(battles: Battles, reference: int, level: float) -> list[tuple[float,
             out.append(None)
             continue
         rate = float(score[m, reference]) / n
-        exact = binomial_interval(float(score[m, reference]), n, level) or (0.0, 1.0)
-        if spread is not None and spread[m] > 0:
-            half = quantile(level) * float(spread[m])
-            exact = (max(0.0, rate - half), min(1.0, rate + half))
-        out.append((rate, *exact, n))
+        limits = binomial_interval(float(score[m, reference]), n, level) or (0.0, 1.0)
+        if spread is not None:
+            half = quantile(level, spread.degrees[m]) * float(spread.deviation[m])
+            limits = (max(0.0, rate - half), min(1.0, rate + half)) if np.isfinite(half) else (np.nan, np.nan)
+        out.append((rate, *limits, n))
     return out
 
 
@@ -131,9 +150,17 @@ def pair_table_counts(battles: Battles) -> tuple[Floats, Floats]:
     return wins + ties / 2, wins + wins.T + ties
 
 
-def _cluster_spread(battles: Battles, reference: int) -> Floats | None:
+@dataclass(frozen=True)
+class _Spread:
+    """(M,) standard deviation of each model's rate against the reference (NaN with too few clusters), degrees."""
+
+    deviation: Floats
+    degrees: Floats
+
+
+def _cluster_spread(battles: Battles, reference: int) -> _Spread | None:
     rows = battles.rows
-    if rows is None or rows.cluster is None or rows.clusters < 2:
+    if rows is None or rows.cluster is None:
         return None
     score, games = pair_table_counts(battles)
     i, j = battles.i[rows.cell], battles.j[rows.cell]
@@ -147,8 +174,13 @@ def _cluster_spread(battles: Battles, reference: int) -> Floats | None:
     rate = score[:, reference] / n
     key = other * np.int64(rows.clusters) + rows.cluster[keep]
     unique, inverse = np.unique(key, return_inverse=True)
-    residual = np.bincount(inverse, weight * (share - rate[other]), len(unique))
-    clusters = np.bincount(unique // rows.clusters, minlength=len(battles.names)).astype(np.float64)
-    square = np.bincount(unique // rows.clusters, residual**2, len(battles.names))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(clusters > 1, np.sqrt(square * clusters / (clusters - 1)) / n, 0.0)
+    model = unique // rows.clusters
+    part = np.bincount(inverse, weight, len(unique)) / n[model]
+    moved = np.bincount(inverse, weight * (share - rate[other]), len(unique)) / n[model]
+    moved = np.divide(moved, 1 - part, out=np.full_like(moved, np.nan), where=part < 1)
+    size = len(battles.names)
+    informative = np.bincount(model, np.abs(moved) > 1e-9, size)
+    clusters = np.bincount(model, minlength=size).astype(np.float64)
+    square = np.bincount(model, moved**2, size) * (1 - 1 / np.maximum(clusters, 1))
+    deviation = np.where(informative >= FLOOR, np.sqrt(square), np.nan)
+    return _Spread(deviation, np.array([degrees(part[model == m]) for m in range(size)]))

@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--by", action="append", default=[], metavar="COLUMN", help="a table per level; repeatable"
     )
     parser.add_argument("--ties", metavar="MODEL", help="what a tie is: half, davidson, rao_kupper (half)")
-    parser.add_argument("--intervals", choices=("bootstrap", "sandwich", "none"), help="(bootstrap)")
+    parser.add_argument("--intervals", choices=("jackknife", "bootstrap", "sandwich", "none"), help="(jackknife)")
     parser.add_argument("--resamples", type=int, metavar="N", help="of the bootstrap (1000)")
     parser.add_argument("--refit", choices=("auto", "exact", "one-step"), help="of the bootstrap (auto)")
     parser.add_argument("--level", type=float, metavar="SHARE", help="of the intervals (0.95)")

@@ -112,7 +112,7 @@ def _rating_model(name: str) -> str:
 
 class RateSection(Section):
     ties: Annotated[str, AfterValidator(_rating_model)] = "half"
-    intervals: Literal["bootstrap", "sandwich", "none"] = "bootstrap"
+    intervals: Literal["jackknife", "bootstrap", "sandwich", "none"] = "jackknife"
     level: Real = Field(default=0.95, gt=0, lt=1)
     resamples: Whole = Field(default=1000, ge=1)
     cluster: Literal["dialogue", "none"] = "dialogue"

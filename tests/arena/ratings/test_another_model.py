@@ -64,11 +64,11 @@ def test_its_ratings_are_those_of_a_probit_by_another_optimiser():
 def test_its_intervals_places_and_gaps_come_with_it():
     battles = battles_of(random_rows(3, 5, 400))
     drawn, covered = (
-        build(battles, Settings(ties="thurstone", intervals=kind)) for kind in ("bootstrap", "sandwich")
+        build(battles, Settings(ties="thurstone", intervals=kind)) for kind in ("bootstrap", "jackknife")
     )
 
     for a, b in zip(drawn.models, covered.models, strict=True):
         assert a.lower is not None and a.rating is not None and a.upper is not None and a.rank_range is not None
         assert b.lower is not None and b.upper is not None and a.lower < a.rating < a.upper
         assert (a.upper - a.lower) / (b.upper - b.lower) == pytest.approx(1, abs=0.2)
-    assert all(pair.gap_lower is not None and pair.better_a is not None for pair in drawn.pairs)
+    assert all(pair.gap_lower is not None and pair.decision is not None for pair in drawn.pairs)

@@ -70,6 +70,7 @@ def test_a_chain_of_one_way_results_is_ordered():
     assert model(board, "Y").flags == ("one_way",)
 
 
+DRAWN = Settings(intervals="bootstrap")
 ISLANDS = [("P", "Q", 6, 2, 0), ("R", "S", 5, 3, 0)]
 
 
@@ -87,7 +88,7 @@ def test_islands_are_rated_apart(bridge: list[tuple[str, str, int, int, int]], f
     assert all(entry.flags == (flag,) and entry.reason for entry in board.models)
     assert any("2 groups" in note for note in board.notes)
     across = [pair for pair in board.pairs if {pair.a, pair.b} not in ({"P", "Q"}, {"R", "S"})]
-    assert across and all(pair.gap is None and pair.better_a is None for pair in across)
+    assert across and all(pair.gap is None and pair.decision == "not enough data" for pair in across)
 
 
 def test_one_result_that_points_back_joins_the_islands():
@@ -99,7 +100,7 @@ def test_one_result_that_points_back_joins_the_islands():
 
 def test_a_model_missing_from_resamples_has_no_interval_and_the_others_have():
     battles = battles_of(rows_of([("A", "B", 24, 16, 0), ("D", "A", 1, 0, 0)]))
-    board = build(battles, Settings(resamples=200, seed=7))
+    board = build(battles, Settings(intervals="bootstrap", resamples=200, seed=7))
 
     newcomer = model(board, "D")
     assert (newcomer.rating, newcomer.lower, newcomer.upper) == (None, None, None)
@@ -114,7 +115,7 @@ def test_a_model_missing_from_resamples_has_no_interval_and_the_others_have():
 
 
 def test_resamples_without_a_finite_rating_open_the_interval_and_are_counted():
-    board = build(battles_of(rows_of([("P", "Q", 30, 1, 0), ("Q", "R", 6, 5, 0), ("R", "P", 0, 8, 0)])))
+    board = build(battles_of(rows_of([("P", "Q", 30, 1, 0), ("Q", "R", 6, 5, 0), ("R", "P", 0, 8, 0)])), DRAWN)
 
     leader = model(board, "P")
     assert leader.rating is not None and leader.usable_resamples is not None
@@ -125,7 +126,7 @@ def test_resamples_without_a_finite_rating_open_the_interval_and_are_counted():
 
 
 def test_a_lone_pair_that_falls_apart_in_many_resamples_is_open_too():
-    board = build(battles_of(rows_of([("P", "Q", 999, 1, 0)])))
+    board = build(battles_of(rows_of([("P", "Q", 999, 1, 0)])), DRAWN)
 
     assert model(board, "P").upper is None and model(board, "Q").lower is None
     pair = board.pairs[0]
@@ -182,8 +183,10 @@ def test_an_anchor_that_is_unknown_or_unrated_is_refused():
         build(battles, Settings(reference="W"))
 
 
-@pytest.mark.parametrize("bad", [{"level": 1.0}, {"resamples": 1}, {"prior": -1.0}, {"prior": float("nan")}])
-def test_settings_that_make_no_sense_are_refused(bad: dict[str, float]):
+@pytest.mark.parametrize(
+    "bad", [{"level": 1.0}, {"intervals": "bootstrap", "resamples": 1}, {"prior": -1.0}, {"prior": float("nan")}]
+)
+def test_settings_that_make_no_sense_are_refused(bad: dict[str, object]):
     with pytest.raises(Problem):
         Settings(**bad)  # pyright: ignore[reportArgumentType]
 

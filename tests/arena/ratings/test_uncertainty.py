@@ -12,10 +12,11 @@ from scipy.stats import binomtest
 from arena.agreement.holm import holm
 from arena.ratings.battles import Battles, from_columns
 from arena.ratings.bootstrap import quantiles
-from arena.ratings.estimate import SCALE, estimate, gap_deviation
+from arena.ratings.estimate import SCALE, estimate
 from arena.ratings.leaderboard import build
 from arena.ratings.settings import Settings
 from arena.ratings.significance import binomial_interval, sign_flip_test, sign_test
+from arena.ratings.uncertainty import gap_deviation
 from arena.ratings.winrates import against
 from tests.support.battles import battles_of, model, random_rows, ratings, rows_of
 
@@ -47,7 +48,7 @@ def test_ties_as_halves_make_the_sandwich_narrower_than_the_inverse_information(
 @pytest.mark.parametrize("ties", ["half", "davidson", "rao_kupper"])
 def test_bootstrap_by_refit_and_by_one_step_agree_with_the_sandwich(ties: str):
     battles = battles_of(random_rows(6, 4, 900))
-    common = Settings(ties=ties, resamples=400)  # pyright: ignore[reportArgumentType]
+    common = Settings(ties=ties, resamples=400, intervals="bootstrap")  # pyright: ignore[reportArgumentType]
     sandwich = estimate(battles, replace(common, intervals="sandwich"))
 
     assert sandwich.covariance is not None
@@ -60,7 +61,7 @@ def test_bootstrap_by_refit_and_by_one_step_agree_with_the_sandwich(ties: str):
 
 def test_repeating_each_battle_in_its_cluster_does_not_narrow_anything():
     three, one = _clustered(1, copies=3), _clustered(1, copies=1)
-    for method in ("sandwich", "bootstrap"):
+    for method in ("jackknife", "sandwich", "bootstrap"):
         settings = Settings(intervals=method)
         wide, plain = build(three, settings), build(one, settings)
         naive = build(three, replace(settings, clustered=False))
@@ -76,7 +77,7 @@ def test_repeating_each_battle_in_its_cluster_does_not_narrow_anything():
 
 def test_the_same_seed_gives_the_same_figures_and_another_seed_others():
     battles = _clustered(2)
-    first, again, other = (build(battles, Settings(seed=seed)) for seed in (3, 3, 4))
+    first, again, other = (build(battles, Settings(intervals="bootstrap", seed=seed)) for seed in (3, 3, 4))
 
     assert first.to_json() == again.to_json()
     assert [entry.lower for entry in first.models] != [entry.lower for entry in other.models]
@@ -87,7 +88,7 @@ def test_many_clusters_take_the_normal_limit_and_agree(monkeypatch):
     from arena.ratings import bootstrap, sandwich
 
     battles = _clustered(3, clusters=300)
-    settings = Settings(refit="one-step", resamples=4000)
+    settings = Settings(intervals="bootstrap", refit="one-step", resamples=4000)
     picked = estimate(battles, settings).draws
     monkeypatch.setattr(bootstrap, "_MANY_CLUSTERS", 10)
     limit = estimate(battles, settings).draws
@@ -106,7 +107,7 @@ def test_weighted_battles_without_clusters_are_resampled_with_their_variance():
     weight = np.where(np.arange(len(rows)) % 5 == 0, 4.0, 0.5)
     battles = from_columns(*columns, weight=weight)
     sandwich = estimate(battles, Settings(intervals="sandwich"))
-    draws = estimate(battles, Settings(refit="one-step", resamples=4000)).draws
+    draws = estimate(battles, Settings(intervals="bootstrap", refit="one-step", resamples=4000)).draws
 
     assert sandwich.covariance is not None and draws is not None
     assert draws.values.std(0) == pytest.approx(np.sqrt(np.diag(sandwich.covariance)), rel=0.08)
@@ -125,13 +126,12 @@ def test_gaps_come_from_the_full_covariance_and_survive_an_anchor():
     assert all(a > b for a, b in zip(wider, usual, strict=True))
 
 
-def test_better_with_probability_and_rank_ranges_follow_the_gaps():
+def test_decisions_and_rank_ranges_follow_the_gaps():
     results = [("A", "B", 55, 45, 0), ("A", "C", 95, 5, 0), ("B", "C", 90, 10, 0)]
-    for method in ("bootstrap", "sandwich"):
+    for method in ("jackknife", "bootstrap", "sandwich"):
         board = build(battles_of(rows_of(results)), Settings(intervals=method))
-        better = {(pair.a, pair.b): pair.better_a for pair in board.pairs}
-        assert 0.7 < (better["A", "B"] or 0) < 0.97
-        assert (better["A", "C"] or 0) > 0.999
+        decisions = {(pair.a, pair.b): pair.decision for pair in board.pairs}
+        assert decisions == {("A", "B"): "not told apart", ("A", "C"): "a", ("B", "C"): "a"}
         assert [entry.rank_range for entry in board.models] == [(1, 2), (1, 2), (3, 3)]
 
 

@@ -82,15 +82,20 @@ def test_json_on_stdout_is_the_file(tmp_path, capsys):
     assert printed == json.loads((tmp_path / "leaderboard.json").read_text())
     assert printed["scale"]["anchor"] == ["X", 1200.0]
     assert next(entry for entry in printed["models"] if entry["name"] == "X")["rating"] == 1200
-    assert printed["intervals"] | {"note": None} == {
-        "method": "bootstrap",
+    assert printed["intervals"] == {
+        "method": "jackknife",
         "level": 0.95,
-        "resamples": 1000,
+        "resamples": None,
         "cluster": "cluster",
-        "seed": 3,
-        "refit": "exact",
-        "usable": printed["intervals"]["usable"],
+        "seed": None,
+        "refit": None,
+        "usable": None,
         "note": None,
+        "informative": 4,
+        "needed": 1,
+        "dominant": None,
+        "dominant_share": None,
+        "reason": "4 clusters; an interval takes 5 that differ",
     }
 
 

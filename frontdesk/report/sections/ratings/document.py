@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from arena.ratings.result import CategoryTable, Leaderboard, RatedModel, StyleControl
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, columns, points
 from frontdesk.report.figures import limits, percent, rounded
+from frontdesk.report.sections.ratings.standings import standings
 from runstore.languages import Words, words
 
 _MOST_IN_MATRIX = 30
@@ -20,6 +21,7 @@ def document(board: Leaderboard, language: str = "en") -> Document:
         *_groups(board, say),
         *_remarks(board, say),
         *_position(board, say),
+        *_decisions(board, say),
         *_win_rates(board, say),
         *_style(board.style, say),
         *(_levels(part, say) for part in board.by),
@@ -91,6 +93,7 @@ def _basis(board: Leaderboard, say: Words) -> str:
         f"{board.method}.",
         say("counted", battles=counts.battles, models=counts.models),
         _intervals(board, say),
+        *support(board, say),
     ]
     if counts.invalid:
         said.append(say("invalid", n=counts.invalid, of=counts.battles + counts.invalid))
@@ -105,10 +108,29 @@ def _intervals(board: Leaderboard, say: Words) -> str:
     if settings.intervals == "none":
         return say("no_intervals")
     level, unit = f"{settings.level:.0%}", board.intervals.cluster or say("battle")
-    if settings.intervals == "sandwich":
-        return say("sandwich", level=level, unit=unit)
+    if settings.intervals in ("jackknife", "sandwich"):
+        return say(settings.intervals, level=level, unit=unit)
     kind = board.intervals.refit or "exact"
     return say("bootstrap", level=level, kind=kind, n=settings.resamples, unit=unit)
+
+
+def support(board: Leaderboard, say: Words) -> list[str]:
+    """How many clusters (or battles) carry the result, how many more it takes, and which one outweighs all."""
+    how, unit = board.intervals, board.intervals.cluster or say("battle")
+    if how.informative is None:
+        return []
+    said = [say("rests_on", n=how.informative, unit=unit)]
+    if how.needed is not None:
+        said = [say("too_few", n=how.informative, unit=unit, least=how.informative + how.needed, more=how.needed)]
+    if how.dominant is not None:
+        said.append(say("dominant", unit=unit, name=how.dominant, share=percent(how.dominant_share)))
+    return said
+
+
+def _decisions(board: Leaderboard, say: Words) -> list[Section]:
+    if not (said := standings(board, say)) or len(said) > _MOST_IN_MATRIX:
+        return []
+    return [Section("decisions", say("decisions"), [Text(say("decisions_about")), points(*said)])]
 
 
 def _versus(model: RatedModel, say: Words) -> str:

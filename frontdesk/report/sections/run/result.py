@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from arena.agreement.shares import Share
+from arena.ratings.decision import clusters_needed
 from arena.ratings.result import Leaderboard, Pair, RatedModel
-from frontdesk.report.blocks import Bar, Block, Cell, Chart, Section, Table, Text, cells, columns
+from frontdesk.report.blocks import Bar, Block, Cell, Chart, Section, Table, Text, cells, columns, points
 from frontdesk.report.figures import count, level_text, p_text, percent, plain, span, with_span
 from frontdesk.report.plots import INVALID, LESS_SURE, SURE, TIE, Dot, dots
+from frontdesk.report.sections.ratings.standings import standings
 from frontdesk.report.sections.run import outcomes
 from frontdesk.report.sections.run.data import RunData
 from runstore.languages import Words
 
 _MOST_IN_MATRIX = 30
+_MOST_IN_SENTENCES = 12
 _SURENESS = {"unanimous": SURE, "majority": LESS_SURE, "split": TIE, "invalid": INVALID}
 
 
@@ -31,6 +34,8 @@ def result(data: RunData, say: Words) -> Section:
     pairs = list(combinations(data.names, 2)) if len(data.names) > 1 else []
     if not data.verdicts:
         return Section("result", say("result"), blocks)
+    if 2 < len(data.names) <= _MOST_IN_SENTENCES and (said := standings(data.board, say)):
+        blocks.append(points(*said))
     if len(pairs) == 1:
         blocks += _two(data, say, pairs[0])
     else:
@@ -72,27 +77,43 @@ def headline(data: RunData, say: Words) -> str:
 
 
 def _apart(data: RunData, say: Words) -> str | None:
-    """Whether the first two are told apart, from the interval of their gap and the pair's test."""
+    """Whether the first two are told apart (:mod:`arena.ratings.decision`), and the figures of it."""
     if len(data.names) < 2:
         return None
     pair = data.board.pair(*data.names[:2])
-    if pair is None or pair.gap is None or pair.gap_lower is None or pair.gap_upper is None:
+    if pair is None or pair.decision is None:
         return None
-    limits = [pair.gap, pair.gap_lower, pair.gap_upper]
-    better, worse = pair.a, pair.b
-    if pair.gap < 0:
+    better, worse, limits = pair.a, pair.b, (pair.gap, pair.gap_lower, pair.gap_upper)
+    if (pair.gap or 0) < 0 or pair.decision == "b":
         better, worse = worse, better
-        limits = [-limits[0], -limits[2], -limits[1]]
-    gap, lower, upper = (plain(value) for value in limits)
-    key = "apart" if limits[1] > 0 else "not_apart"
+        limits = tuple(None if value is None else -value for value in (limits[0], limits[2], limits[1]))
+    key = {"not told apart": "not_apart", "not enough data": "not_enough"}.get(pair.decision, "apart")
+    if None in limits:
+        key = "apart_one_way" if key == "apart" else "not_enough"
+    gap, lower, upper = ("…" if value is None else plain(value) for value in limits)
     interval = say("interval", level=level_text(data.level))
-    text = say(key, better=better, worse=worse, gap=gap, interval=interval, lower=lower, upper=upper)
+    said = [say(key, better=better, worse=worse, gap=gap, interval=interval, lower=lower, upper=upper)]
     if len(data.names) == 2:
-        test = data.board.counts.pair_test
-        if pair.p_value is None:
-            return f"{text} {say('no_test', reason=pair.reason)}"
-        text += " " + say("test_p", test=test[:1].upper() + test[1:], p=p_text(pair.p_value))
-    return text
+        said.append(_test(data.board, pair, say))
+    said += _reach(data, pair, say)
+    return " ".join(said)
+
+
+def _test(board: Leaderboard, pair: Pair, say: Words) -> str:
+    if pair.p_value is None:
+        return say("no_test", reason=pair.reason)
+    return say(
+        "test_p", test=board.counts.pair_test[:1].upper() + board.counts.pair_test[1:], p=p_text(pair.p_value)
+    )
+
+
+def _reach(data: RunData, pair: Pair, say: Words) -> list[str]:
+    """The smallest p value that the pair's clusters can reach, where that is too large to tell anything."""
+    tested = sum(each.p_value is not None for each in data.board.pairs)
+    if pair.smallest_p is None or pair.clusters is None or pair.smallest_p * tested <= 1 - data.level + 1e-12:
+        return []
+    more = clusters_needed(data.level, tested) - pair.clusters
+    return [say("smallest_p", n=pair.clusters, p=p_text(min(1.0, pair.smallest_p)), pairs=tested, more=more)]
 
 
 def _two(data: RunData, say: Words, names: tuple[str, str]) -> list[Block]:
@@ -200,6 +221,7 @@ def leaderboard(data: RunData, say: Words) -> Section:
     blocks += [Text(note, "warn") for note in board.notes]
     if not board.converged and any(model.rating is not None for model in board.models):
         blocks.append(Text(say("not_converged"), "warn"))
+    blocks += [Text(text, "warn") for text in support(board, say)]
     blocks.append(Text(_method(board, say), "soft"))
     return Section("leaderboard", say("leaderboard"), blocks)
 
@@ -221,7 +243,7 @@ def _leaderboard_row(data: RunData, model: RatedModel, *, rounds: bool) -> tuple
 
 def _method(board: Leaderboard, say: Words) -> str:
     how = board.intervals
-    unit = how.cluster or "match"
+    unit = say("unit_dialogue") if how.cluster == "dialogue" else how.cluster or say("unit_match")
     intervals = say(
         f"intervals_{how.method}",
         level=level_text(how.level or 0),
@@ -229,8 +251,20 @@ def _method(board: Leaderboard, say: Words) -> str:
         resamples=how.resamples,
         seed=how.seed,
     )
+    if how.informative is not None:
+        intervals += " " + say("rests_on", n=how.informative, unit=unit)
     scale = board.scale
     return say("method", method=board.method, intervals=intervals, scale=scale.name, mean=plain(scale.mean))
+
+
+def support(board: Leaderboard, say: Words) -> list[str]:
+    """What is wrong with the data that the intervals rest on: too few clusters, or one that outweighs the rest."""
+    how, said = board.intervals, list[str]()
+    if how.needed is not None and how.informative is not None:
+        said.append(say("too_few", n=how.informative, least=how.informative + how.needed, more=how.needed))
+    if how.dominant is not None:
+        said.append(say("dominant", name=how.dominant, share=percent(how.dominant_share)))
+    return said
 
 
 def matrix(data: RunData, say: Words) -> Section | None:
@@ -243,9 +277,9 @@ def matrix(data: RunData, say: Words) -> Section | None:
         say("pair"),
         *(say(key) for key in ("wins", "losses", "ties", "invalid", "win_rate", "gap")),
         say("interval", level=level),
-        *(say(key) for key in ("better", "p_value", "p_holm")),
+        *(say(key) for key in ("p_value", "p_holm", "decision")),
     )
-    rows = [_pair_row(pair) for pair in pairs]
+    rows = [_pair_row(pair, say) for pair in pairs]
     caption = say("pairs_caption", test=data.board.counts.pair_test, n=len(pairs))
     blocks: list[Block] = []
     if 2 < len(data.names) <= _MOST_IN_MATRIX:
@@ -253,7 +287,7 @@ def matrix(data: RunData, say: Words) -> Section | None:
     return Section("matrix", say("matrix"), [*blocks, Table(head, rows, caption)])
 
 
-def _pair_row(pair: Pair) -> tuple[Cell, ...]:
+def _pair_row(pair: Pair, say: Words) -> tuple[Cell, ...]:
     limits = "–"
     if pair.gap_lower is not None and pair.gap_upper is not None:
         limits = f"[{pair.gap_lower:+.0f}, {pair.gap_upper:+.0f}]"
@@ -263,8 +297,17 @@ def _pair_row(pair: Pair) -> tuple[Cell, ...]:
         percent(pair.win_rate_a),
         "–" if pair.gap is None else f"{pair.gap:+.0f}",
         limits,
-        percent(pair.better_a),
         *(p_text(p).removeprefix("p ").removeprefix("= ") for p in (pair.p_value, pair.p_holm)),
+        decision(pair, say),
+    )
+
+
+def decision(pair: Pair, say: Words) -> str:
+    """Who is the better one, or that it is not told."""
+    if pair.decision is None:
+        return "–"
+    return {"a": pair.a, "b": pair.b}.get(pair.decision) or say(
+        "undecided" if pair.decision == "not told apart" else "undecided_few"
     )
 
 
