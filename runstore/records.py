@@ -66,11 +66,19 @@ class Utterance(Record):
     act: Act | None = None
 
 
+class Removed(Record):
+    """The beginning of what a reading rule took off a raw text of this speaker's (see ``simulator.speech``)."""
+
+    rule: str
+    role: Role
+    text: str
+
+
 class Dialogue(Record):
     """Persona, seed question, utterances, and why it ended.
 
     ``turns`` counts finished exchanges (a student utterance and its reply); ``notes`` counts what the reading
-    rules did to the speakers' raw text (see ``simulator.speech``).
+    rules did to the speakers' raw text (see ``simulator.speech``), and ``removed`` has what they took off.
     """
 
     id: str
@@ -85,6 +93,7 @@ class Dialogue(Record):
     end_detail: str | None = None
     complete: bool
     notes: dict[str, int] = {}
+    removed: tuple[Removed, ...] = ()
 
 
 class Subset(Record):
@@ -141,6 +150,7 @@ class Reply(Record):
     latency_s: float | None
     cost_usd: float | None
     warnings: tuple[str, ...] = ()
+    removed: tuple[Removed, ...] = ()
 
 
 class Judgment(Record):

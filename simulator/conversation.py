@@ -14,7 +14,7 @@ from typing import Literal
 from gateway.errors import CallFailed
 from gateway.prompt import Answer, Ask, Prompt
 from runstore.ids import content_id, number, pick_weighted
-from runstore.records import ACTS, Act, Dialogue, End, Failure, Persona, SeedQuestion, Utterance
+from runstore.records import ACTS, Act, Dialogue, End, Failure, Persona, Removed, SeedQuestion, Utterance
 from simulator.roles import SIMPLE, Roles
 from simulator.speech import read_speech
 
@@ -75,6 +75,7 @@ async def converse(
         end_detail=detail,
         complete=end in ("turns reached", "student ended"),
         notes=dict(sorted(talk.notes.items())),
+        removed=tuple(talk.removed),
     )
     return Held(dialogue, failure.record("simulate", talk.id) if failure is not None else None)
 
@@ -91,6 +92,7 @@ class _Talk:
         self.how, self.roles, self.id = how, roles, name
         self.said = [Utterance(role="student", text=question.text)]
         self.notes: Counter[str] = Counter()
+        self.removed: list[Removed] = []
         self.fields = {"dialogue_id": name, "topic": question.subject}
 
     async def hold(self) -> tuple[End, str | None, CallFailed | None]:
@@ -109,6 +111,7 @@ class _Talk:
             answer = await self._answer(self.how.teacher, prompt, turn, attempt)
             speech = read_speech(answer.text, "teacher")
             self.notes.update(speech.notes)
+            self.removed.extend(speech.removed)
             if not speech.is_blank:
                 self.said.append(Utterance(role="teacher", text=speech.text))
                 return
@@ -125,6 +128,7 @@ class _Talk:
             answer = await self._answer(self.how.student, prompt, turn, attempt)
             speech = read_speech(answer.text, "student")
             self.notes.update(speech.notes)
+            self.removed.extend(speech.removed)
             if not speech.is_blank:
                 self.said.append(Utterance(role="student", text=speech.text, act=act))
             if speech.ended:

@@ -1,15 +1,19 @@
 """What a speaker's raw text becomes as an utterance: a few rules, always the same, and each counted.
 
-    thinking_removed     a <think> block is not speech; an unclosed one takes the rest with it, and a closing tag
-                         alone on a line all before it
-    role_prefix          the speaker's own name before the text is not part of it ("Student:", "[You]:", "학생:")
-    role_flip            the text begins with the other side's name: it is kept, without the name
-    both_parts           from the first line that begins with the other side's name, the text is not this speaker's
-    quotes_removed       quotation marks around the whole text
-    end_marker           the student's <END> at the end, before all else or alone on a line, whatever is around it
-                         (quotes, emphasis, brackets): it goes, what was said stays; in a sentence it is just text
+What a contestant said is kept as it came (:func:`read_reply`), but for
 
-A text without a visible character is blank, whatever it was made of.
+    thinking_removed     a model's leaked thinking, from the start of the text to the mark that closes it
+    role_prefix          the speaker's own label before it ("Teacher:", "### Teacher", "[선생님]", a template's)
+
+The simulated student and the baseline teacher are our own, and more of theirs is set right (:func:`read_speech`):
+
+    role_flip            the text begins with the other side's label: it is kept, without the label
+    both_parts           from the first line on that is the other side's turn, the text is not this speaker's
+    quotes_removed       quotation marks around the whole text
+    end_marker           the student's <END> at the very end
+
+What the first four take off stands in ``removed``. A text without a visible character is blank, whatever it was
+made of.
 """
 
 from __future__ import annotations
@@ -20,32 +24,25 @@ from dataclasses import dataclass
 
 from gateway.thinking import without_thinking
 from runstore.publish import FILLERS, clean_unicode
-from runstore.records import Role
+from runstore.records import Removed, Role
+from simulator.ending import without_end
+from simulator.labels import FIRST
+from simulator.overrun import overrun_at
 
-_NAMES: dict[Role, str] = {
-    "student": r"student|user|you|학생|사용자",
-    "teacher": r"teacher|tutor|assistant|선생님|교사|튜터",
-}
+LONGEST_EXCERPT = 200
 _OTHER: dict[Role, Role] = {"student": "teacher", "teacher": "student"}
-_GAP = r"[\s\u200b-\u200f\u2060\ufeff]*"
-_MARK = r"[<＜]\s*END\s*/?\s*[>＞]"
-# In code, quotes or brackets it may be spoken of: there it counts only as a sentence of its own.
-_ALONE = rf"(?:\A|\n|(?<=[.!?…。！？])){_GAP}[*_~`\"“(\[]+{_MARK}[*_~`\"”)\].]+"
-_GLUED = rf"{_GAP}(?:[*_~]+{_MARK}[*_~]+|(?<![*_~`\"“(\[]){_MARK})[.!]*"
-_END_LAST = re.compile(rf"(?:{_ALONE}|{_GLUED})+(?P<rest>[^\w?？]*)\Z", re.IGNORECASE)
-_END_FIRST = re.compile(rf"\A(?:{_ALONE}|{_GLUED})(?=\s*\n|\s+[^\sa-z])")
-_END_LINE = re.compile(rf"^(?:{_ALONE}|{_GLUED})[^\S\n]*$", re.MULTILINE)
 _QUOTES = {'"': '"', "“": "”", "«": "»", "「": "」"}
 _BLANK_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Zl", "Zp", "Zs", "Mn"})
 
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """An utterance's text, whether the student is done, and the names of the rules that changed something."""
+    """An utterance's text, whether the student is done, the rules that acted, and what they took off."""
 
     text: str
     ended: bool
     notes: tuple[str, ...]
+    removed: tuple[Removed, ...] = ()
 
     @property
     def is_blank(self) -> bool:
@@ -59,46 +56,84 @@ def has_visible(text: str) -> bool:
     )
 
 
+def read_reply(raw: str) -> Speech:
+    """A contestant's reply: all of it, but for thinking at its start and a teacher's label in first position."""
+    editing = _Editing(clean_unicode(raw), "teacher")
+    editing.take_off_the_start()
+    return editing.speech()
+
+
 def read_speech(raw: str, role: Role) -> Speech:
-    """Apply the rules to one raw text of one speaker."""
-    notes: list[str] = []
-    whole = clean_unicode(raw)
-    said = without_thinking(whole)
-    if said != whole:
-        notes.append("thinking_removed")
-    text = said.strip()
-    text = _ruled(_prefix(_NAMES[role]), text, "role_prefix", notes)
-    text = _ruled(_prefix(_NAMES[_OTHER[role]]), text, "role_flip", notes)
-    other = re.search(r"\n\s*" + _prefix(_NAMES[_OTHER[role]]).pattern, text, re.IGNORECASE)
-    if other is not None:
-        text = text[: other.start()]
-        notes.append("both_parts")
-    spoken = _without_end(text) if role == "student" else text
-    ended = spoken != text
-    if ended:
-        notes.append("end_marker")
-    text = spoken.strip()
-    if len(text) > 2 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
-        text = text[1:-1].strip()
-        notes.append("quotes_removed")
-    return Speech(text, ended, tuple(notes))
+    """One raw text of the simulated student or the baseline teacher, by all rules."""
+    editing = _Editing(clean_unicode(raw), role)
+    editing.take_off_the_start()
+    editing.text = editing.text.strip()
+    editing.take_off_other_label()
+    editing.cut_overrun()
+    editing.unquote()
+    ended = role == "student" and editing.take_off_end()
+    return editing.speech(ended=ended)
 
 
-def _without_end(text: str) -> str:
-    """The text without its end markers, or the very same text where it has none."""
-    if not re.search(_MARK, text, re.IGNORECASE):
-        return text
-    last = _END_LAST.sub(lambda marker: marker["rest"].rstrip() if has_visible(marker["rest"]) else "", text)
-    return _END_LINE.sub("", _END_FIRST.sub("", last))
+class _Editing:
+    """A text as the rules change it."""
 
+    def __init__(self, text: str, role: Role) -> None:
+        self.text = text
+        self.role: Role = role
+        self.notes: list[str] = []
+        self.removed: list[Removed] = []
 
-def _prefix(names: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:\*\*)?\[?(?:\*\*)?(?:{names})(?:\*\*)?\]?(?:\*\*)?\s*[:：](?:\*\*)?\s*", re.IGNORECASE)
+    def speech(self, *, ended: bool = False) -> Speech:
+        return Speech(self.text, ended, tuple(dict.fromkeys(self.notes)), tuple(self.removed))
 
+    def take_off_the_start(self) -> None:
+        self._take_off_thinking()
+        if label := FIRST[self.role].match(self.text):
+            self._take_off("role_prefix", label.end())
+            self._take_off_thinking()
 
-def _ruled(pattern: re.Pattern[str], text: str, note: str, notes: list[str]) -> str:
-    start = pattern.match(text)
-    if start is None:
-        return text
-    notes.append(note)
-    return text[start.end() :]
+    def take_off_other_label(self) -> None:
+        if label := FIRST[_OTHER[self.role]].match(self.text):
+            self._take_off("role_flip", label.end())
+
+    def cut_overrun(self) -> None:
+        at = overrun_at(self.text, _OTHER[self.role])
+        if at is not None:
+            self._note("both_parts", self.text[at:])
+            self.text = self.text[:at].rstrip()
+
+    def unquote(self) -> None:
+        text = self.text
+        inside = text[1:-1]
+        if (
+            len(text) > 2
+            and _QUOTES.get(text[0]) == text[-1]
+            and text[0] not in inside
+            and without_end(inside) != ""
+        ):
+            self.notes.append("quotes_removed")
+            self.text = inside.strip()
+
+    def take_off_end(self) -> bool:
+        without = without_end(self.text)
+        if without is None:
+            return False
+        self.notes.append("end_marker")
+        self.text = without.strip()
+        return True
+
+    def _take_off_thinking(self) -> None:
+        rest = without_thinking(self.text)
+        if rest != self.text:
+            self._take_off("thinking_removed", len(self.text) - len(rest))
+
+    def _take_off(self, rule: str, end: int) -> None:
+        self._note(rule, self.text[:end])
+        self.text = self.text[end:]
+
+    def _note(self, rule: str, text: str) -> None:
+        shown = re.sub(r"\s+", " ", text).strip()
+        excerpt = shown if len(shown) <= LONGEST_EXCERPT else f"{shown[:LONGEST_EXCERPT]}…"
+        self.notes.append(rule)
+        self.removed.append(Removed(rule=rule, role=self.role, text=excerpt))

@@ -1,27 +1,30 @@
-r"""Backslashes of formulas inside JSON, set right before the first parse.
+r"""Backslashes of formulas inside text that is no JSON because of them.
 
-A model that writes ``"\frac{1}{2}"`` into JSON means the formula, but ``\f`` is a legal escape: a strict parser
-would turn it into a form feed without a word. So the backslashes are doubled where a formula is meant, and what
-was doubled already stays as it is.
+A model that writes ``"\frac{1}{2} and \alpha"`` into JSON means formulas, but only ``\a`` shows it: ``\f`` is a
+legal escape. A string without an illegal escape means what it says and stays as it is; in one with an illegal
+escape the backslashes of formulas are doubled, and line breaks stay line breaks.
 """
 
 from __future__ import annotations
 
 import re
 
-# Commands that begin with the letter of an escape for white space. The whole word must match, so "\next" stays
-# a line break and "ext".
+# Commands that begin with the letter of an escape for white space. The whole word must match. Left out are those
+# whose rest is a word or a shortened one, as a line can begin with it: "\ne.g.", "\nu", "\nless", "\tan".
 _WORDS = """
-    nabla natural ne nearrow neg neq newcommand newline nexists nleq ngeq nless ngtr nmid nolimits nonumber norm
-    not notag notin nparallel nsim nsubseteq nsupseteq nu nwarrow nrightarrow nleftarrow ncong nprec nsucc
-    raisebox rangle rbrace rbrack rceil ref renewcommand rfloor rgroup rho right rightarrow rightharpoonup
-    rightleftharpoons rightrightarrows rm rmoustache root rotatebox rtimes rule rVert rvert
-    tag tan tanh tau tbinom text textbf textcolor textit textnormal textrm textsc textsf textstyle texttt tfrac
-    therefore theta thickapprox thicksim thinspace tilde times tiny to top triangle triangledown triangleleft
+    bar beta begin bf big bigl bigr binom bmod boldsymbol bot boxed bullet forall frac frown
+    nabla natural nearrow neq newcommand newline nleq ngeq nolimits nonumber norm
+    notag notin nsim nsubseteq nsupseteq nwarrow nrightarrow nleftarrow ncong nprec nsucc
+    raisebox rangle rbrace rbrack rceil renewcommand rfloor rgroup rho right rightarrow rightharpoonup
+    rightleftharpoons rightrightarrows rmoustache rotatebox rtimes rVert rvert
+    tanh tau tbinom text textbf textcolor textit textnormal textrm textsc textsf textstyle texttt tfrac
+    therefore theta thickapprox thicksim thinspace tilde times tiny top triangle triangledown triangleleft
     triangleq triangleright twoheadrightarrow
 """
 _COMMANDS = frozenset(_WORDS.split())
-_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|.)", re.DOTALL)
+_STRING = re.compile(r'("(?:[^"\\]|\\.)*")', re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|.|\Z)", re.DOTALL)
+_HARMLESS = frozenset("\"\\/bfnrt'")
 _WORD = re.compile(r"[A-Za-z]+")
 _MATH = re.compile(
     r"\$(?=\S)(?:\\.|[^$\\\"]){1,400}?(?<=\S)\$(?!\d)"
@@ -32,42 +35,54 @@ _MATH = re.compile(
 
 
 def escape_latex(text: str) -> str:
-    r"""JSON text with the single backslashes of formulas doubled.
+    r"""JSON text with the backslashes of formulas doubled, where an illegal escape shows that there are any.
 
-    Kept: ``\\``, ``\"``, ``\/``, ``\u`` with four hex digits, and ``\b \f \n \r \t`` that mean white space.
-    Doubled: every escape JSON does not know, ``\b`` and ``\f`` before a letter, ``\n \r \t`` where they begin a
-    known command or stand before a letter between math delimiters. ``\'`` becomes ``'``.
+    Kept are ``\\``, ``\"``, ``\/``, ``\u`` with four hex digits, and ``\b \f \n \r \t`` that mean white space;
+    doubled is every escape that JSON does not know, and every one that begins a known command. In a string that
+    has an illegal escape itself, so are ``\b`` and ``\f`` before a letter, and all between math delimiters.
+    ``\'`` becomes ``'``.
     """
-    if "\\" not in text:
-        return text
-    spans = [match.span() for match in _MATH.finditer(text)]
+    if has_illegal_escape(text):
+        return "".join(escaped_string(part) for part in _STRING.split(text))
+    return without_apostrophe_escapes(text)
+
+
+def has_illegal_escape(text: str) -> bool:
+    """Whether a backslash stands where JSON knows no escape; one before an apostrophe is no formula's."""
+    return any(len(escape[0]) < 3 and escape[0][1:] not in _HARMLESS for escape in _ESCAPE.finditer(text))
+
+
+def without_apostrophe_escapes(text: str) -> str:
+    r"""The text with ``'`` for ``\'``, which JSON does not know."""
+    return _ESCAPE.sub(lambda escape: "'" if escape[0] == "\\'" else escape[0], text) if "\\'" in text else text
+
+
+def escaped_string(text: str) -> str:
+    """:func:`escape_latex` for one string of a text that has an illegal escape somewhere."""
+    is_formula_writers = has_illegal_escape(text)
+    spans = [match.span() for match in _MATH.finditer(text)] if is_formula_writers else []
     parts: list[str] = []
     position = span = 0
     for match in _ESCAPE.finditer(text):
         while span < len(spans) and spans[span][1] <= match.start():
             span += 1
         in_math = span < len(spans) and spans[span][0] <= match.start()
-        parts.extend((text[position : match.start()], _escaped(match[0], text, match.start() + 1, in_math)))
+        word = _WORD.match(text, match.start() + 1)
+        shown = _escaped(match[0], word[0] if word else "", in_math=in_math, by_letter=is_formula_writers)
+        parts.extend((text[position : match.start()], shown))
         position = match.end()
-    parts.append(text[position:])
-    joined = "".join(parts)
-    return f"{joined}\\" if _ends_in_lone_backslash(joined) else joined
+    return "".join((*parts, text[position:]))
 
 
-def _escaped(escape: str, text: str, at: int, in_math: bool) -> str:
-    letter = escape[1]
-    if letter in '"\\/' or len(escape) > 2:
+def _escaped(escape: str, run: str, *, in_math: bool, by_letter: bool) -> str:
+    """One escape and the word that it begins: doubled where it is a formula's."""
+    letter = escape[1:]
+    if len(letter) > 1 or (letter and letter in '"\\/'):
         return escape
     if letter == "'":
         return "'"
-    if letter not in "bfnrt":
+    if not letter or letter not in "bfnrt":
         return f"\\{escape}"
-    word = _WORD.match(text, at)
-    run = word[0] if word else letter
-    before_letter = len(run) > 1
-    formula = before_letter and (letter in "bf" or in_math or run in _COMMANDS)
+    is_before_letter = len(run) > 1
+    formula = is_before_letter and (run in _COMMANDS or in_math or (by_letter and letter in "bf"))
     return f"\\{escape}" if formula else escape
-
-
-def _ends_in_lone_backslash(text: str) -> bool:
-    return (len(text) - len(text.rstrip("\\"))) % 2 == 1

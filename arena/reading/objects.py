@@ -1,4 +1,4 @@
-"""Objects in a judge's reply: the ladder from a strict parse down to single elements."""
+"""Objects in a judge's reply: the ladder from a strict parse of the whole reply down to single elements."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, cast
 
 from arena.reading.escapes import escape_latex
+from arena.reading.repair import repaired
 from arena.reading.text import CUT_OFF, finished, folded
 from gateway.thinking import without_thinking
 
 Object = dict[str, Any]
-MOST_OBJECTS = 1000
+UNPARSABLE = ("unparsable",)
 
 _FENCE = re.compile(r"```[A-Za-z0-9]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```", re.DOTALL)
+_MARKED = re.compile(r"^[ \t]*#{3,}", re.MULTILINE)
 _MARKS = re.compile(r'["{}]|\\.', re.DOTALL)
-_NUMBER_OR_WORD = r'-?\d+(?:\.\d+)?(?=\s*[,}\r\n])|true\b|false\b|null\b|"(?:[^"\\]|\\.)*"'
+_VALUE = r'(-?\d+(?:\.\d+)?|true|false|null|"(?:[^"\\]|\\.)*")(?=\s*(?:,\s*["}]|\}|\n\s*"))'
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +29,25 @@ class ObjectReading:
 
     ``value`` is None where none could be read, ``reason`` then says why. ``steps`` names what was needed beyond a
     strict parse of the whole reply: ``extract`` (text or fences around it), ``latex`` (backslashes), ``repair``.
-    ``text`` is the part of the reply that :func:`scan_element` may look through; empty when it was cut off.
+    ``text`` is the part of the reply that :func:`scan_element` may look through; empty when it was cut off, and
+    where it is not known which object is the judge's answer.
     """
 
     value: Object | None
     steps: tuple[str, ...] = ()
     reason: str | None = None
     text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """One object of the reply: where it stands, what it was read as (None: unreadable), and what that took."""
+
+    start: int
+    end: int
+    value: Object | None
+    steps: tuple[str, ...]
+    text: str
 
 
 def read_object(
@@ -42,37 +57,83 @@ def read_object(
     keys: Collection[str] = (),
     quoted: Sequence[str] = (),
 ) -> ObjectReading:
-    """The last JSON object of a reply that has at least one of ``keys`` (any object where none are named).
+    """The one JSON object of a reply that has at least one of ``keys`` (any object where none are named).
 
     An object that holds nothing but such an object under one key stands for it.
 
-    Steps: finish reason, thinking and fences, backslashes of formulas, strict parse, repair. An object that stands
-    word for word in one of the ``quoted`` texts is not the judge's own. Repair is tried only when nothing could be
-    parsed and the text ends in a closing brace: what ends otherwise was cut off. A key given twice with different
-    values is null. Never raises.
+    A reply that parses is never cleaned. Otherwise the thinking at its start goes, and every complete object in
+    the text is read strictly, or by the strict rules after repair. An object that stands word for word in one of
+    the ``quoted`` texts is not the judge's own. Where several differ, the one that stands alone after the last
+    ``###`` or in a code fence counts, else none. What ends before its closing brace was cut off. A key given twice
+    with different values is null. Never raises.
     """
     if not finished(finish):
         return ObjectReading(None, reason=CUT_OFF)
-    text = without_thinking(raw).strip().removeprefix("\ufeff")
-    if not text:
-        return ObjectReading(None, reason="the reply is empty")
+    whole = raw.strip().removeprefix("\ufeff")
     # Only a text with an object in it can have been quoted: the others need not be searched.
     sources = [folded(source) for source in quoted if "{" in source or "｛" in source]
-    for candidate in _candidates(text):
-        if _is_quotation(candidate, sources):
+    value = _with_keys(_parsed(whole), keys)
+    if value is not None and not _is_quotation(whole, sources):
+        return ObjectReading(value, text=whole)
+    text = without_thinking(whole).strip()
+    if not text:
+        return ObjectReading(None, reason="the reply is empty")
+    candidates = [candidate for candidate in _candidates(text, keys) if not _is_quotation(candidate.text, sources)]
+    if any(candidate.value is not None for candidate in candidates):
+        return _chosen(text, candidates)
+    return _damaged(text, keys, sources)
+
+
+def _candidates(text: str, keys: Collection[str]) -> list[_Candidate]:
+    """The complete objects of a text that name one of the keys, in their order, none inside another."""
+    whole = (0, len(text))
+    spans = {whole: None} if text.startswith("{") else {}
+    spans |= dict.fromkeys(match.span(1) for match in _FENCE.finditer(text) if match[1].lstrip()[:1] in "{｛")
+    spans |= dict.fromkeys(_balanced(text))
+    read: list[_Candidate] = []
+    for start, end in spans:
+        if any(start < other.end and other.start < end for other in read):
             continue
-        escaped = escape_latex(candidate)
-        value = _with_keys(_parsed(escaped), keys)
-        if value is not None:
-            return ObjectReading(value, _steps(text, candidate, escaped), text=escaped)
-    return _repaired(text, keys, sources)
+        value, steps = _read(text[start:end].strip(), keys)
+        is_unreadable = (
+            steps == UNPARSABLE and (start, end) != whole and any(key in text[start:end] for key in keys)
+        )
+        if value is not None or is_unreadable:
+            around = () if (start, end) == whole else ("extract",)
+            read.append(_Candidate(start, end, value, (*around, *steps), text[start:end]))
+    return sorted(read, key=lambda candidate: candidate.start)
 
 
-def _candidates(text: str) -> Iterator[str]:
-    yield text
-    yield from reversed(list(_balanced(text)))
-    fenced = [block.strip() for block in _FENCE.findall(text)]
-    yield from reversed([block for block in fenced if block.startswith("{")])
+def _read(text: str, keys: Collection[str]) -> tuple[Object | None, tuple[str, ...]]:
+    """An object out of exactly this text: strictly, else with the backslashes of formulas, else repaired.
+
+    None with UNPARSABLE where it is none; None with other steps where it is one that has no wanted key.
+    """
+    for steps, read_as in (((), str), (("latex",), escape_latex), (("repair",), repaired)):
+        parsed = _parsed(read_as(text))
+        if parsed is not None:
+            return _with_keys(parsed, keys), steps
+    return None, UNPARSABLE
+
+
+def _chosen(text: str, candidates: Sequence[_Candidate]) -> ObjectReading:
+    """The candidate that all agree with, or that alone stands where an answer is put."""
+    marks = [match.start() for match in _MARKED.finditer(text)]
+    fences = [match.span(1) for match in _FENCE.finditer(text)]
+    places = (
+        list(candidates),
+        [each for each in candidates if marks and each.start > marks[-1]],
+        [each for each in candidates if any(start <= each.start < end for start, end in fences)],
+    )
+    for place in places:
+        last = place[-1] if place else None
+        if last and last.value is not None and len({_canonical(each.value) for each in place}) == 1:
+            return ObjectReading(last.value, last.steps, text=last.text)
+    return ObjectReading(None, reason="several different objects")
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def _is_quotation(candidate: str, sources: Sequence[str]) -> bool:
@@ -82,9 +143,13 @@ def _is_quotation(candidate: str, sources: Sequence[str]) -> bool:
     return any(own in source for source in sources)
 
 
-def _balanced(text: str) -> Iterator[str]:
-    """Outermost ``{...}`` of a text; braces inside strings do not count."""
+def _balanced(text: str) -> Iterator[tuple[int, int]]:
+    """Outermost ``{...}`` of a text; braces inside strings do not count.
+
+    A brace that closes nothing shows that what came before ended too early: then there are none.
+    """
     depth, start, in_string = 0, 0, False
+    spans: list[tuple[int, int]] = []
     for mark in _MARKS.finditer(text):
         sign = mark[0]
         if sign == '"' and depth:
@@ -94,70 +159,71 @@ def _balanced(text: str) -> Iterator[str]:
         elif sign == "{":
             start = start if depth else mark.start()
             depth += 1
-        elif sign == "}" and depth:
+        elif sign == "}":
             depth -= 1
+            if depth < 0:
+                return
             if depth == 0:
-                yield text[start : mark.end()]
-
-
-def _steps(text: str, candidate: str, escaped: str, *more: str) -> tuple[str, ...]:
-    needed = (("extract", candidate != text), ("latex", escaped != candidate))
-    return (*(name for name, applies in needed if applies), *more)
+                spans.append((start, mark.end()))
+    yield from spans
 
 
 def _parsed(text: str) -> Object | None:
     try:
-        value = json.loads(text, object_pairs_hook=_agreed, parse_constant=lambda _: None)
+        value = json.loads(text, object_pairs_hook=_agreed, parse_constant=lambda _: None, parse_float=_as_written)
     except (ValueError, RecursionError):
         return None
     return cast("Object", value) if isinstance(value, dict) else None
 
 
+def _as_written(number: str) -> float | str:
+    """A number with a fraction; as text where rounding would make it a whole one."""
+    value = float(number)
+    is_rounded = value.is_integer() and abs(value) < 2**53 and Decimal(number) != Decimal(value)
+    return number if is_rounded else value
+
+
 def _agreed(pairs: list[tuple[str, Any]]) -> Object:
-    found: Object = {}
+    agreed: Object = {}
     for key, value in pairs:
-        found[key] = value if key not in found or found[key] == value else None
-    return found
+        agreed[key] = value if key not in agreed or _canonical(agreed[key]) == _canonical(value) else None
+    return agreed
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_agreed, parse_constant=lambda _: None, parse_float=_as_written)
 
 
 def _with_keys(value: Any, keys: Collection[str]) -> Object | None:
     """``value`` if it has one of the keys, or the object that it wraps under a single key of its own."""
     if not isinstance(value, dict):
         return None
-    found = cast("Object", value)
-    if not keys or any(key in found for key in keys):
-        return found
-    inner = next(iter(found.values())) if len(found) == 1 else None
+    given = cast("Object", value)
+    if not keys or any(key in given for key in keys):
+        return given
+    inner = next(iter(given.values())) if len(given) == 1 else None
     return _with_keys(inner, keys)
 
 
-def _repaired(text: str, keys: Collection[str], sources: Sequence[str]) -> ObjectReading:
-    candidate = _outer(text)
-    if not candidate:
+def _damaged(text: str, keys: Collection[str], sources: Sequence[str]) -> ObjectReading:
+    """What is left where no complete object could be read: all from the first brace to the last, repaired."""
+    outer = _outer(text)
+    if not outer:
         return ObjectReading(None, reason="no JSON object in the reply")
-    escaped = escape_latex(candidate)
-    if _is_quotation(candidate, sources):
+    if _is_quotation(outer, sources):
         return ObjectReading(None, reason="the only object repeats the judged text")
-    if not escaped.endswith("}"):
+    if not outer.endswith(("}", "｝")):
         return ObjectReading(None, reason="the object has no end")
-    if escaped.count("{") > MOST_OBJECTS:
-        return ObjectReading(None, reason=f"more than {MOST_OBJECTS} braces in what does not parse")
-    import json_repair  # only needed for replies that do not parse
-
-    try:
-        repaired: Any = json_repair.loads(escaped)
-    except (ValueError, RecursionError):
-        repaired = None
-    several = cast("list[Any]", repaired) if isinstance(repaired, list) else [repaired]
-    for value in reversed(several):
-        if found := _with_keys(value, keys):
-            return ObjectReading(found, _steps(text, candidate, escaped, "repair"), text=escaped)
-    return ObjectReading(None, reason="no JSON object that could be repaired", text=escaped)
+    value, steps = _read(outer, keys)
+    if value is not None:
+        around = () if outer == text else ("extract",)
+        return ObjectReading(value, (*around, *steps), text=outer)
+    return ObjectReading(None, reason="no JSON object that could be repaired", text=outer)
 
 
 def _outer(text: str) -> str:
     """From the first brace to the last one; to the end where the text after the last brace is more JSON."""
-    start, end = text.find("{"), text.rfind("}")
+    braces = [match.start() for match in re.finditer("[{｛]", text)]
+    start, end = (braces[0] if braces else -1), max(text.rfind("}"), text.rfind("｝"))
     if start < 0:
         return ""
     rest = text[end + 1 :].strip()
@@ -169,14 +235,16 @@ def scan_element(text: str, section: str, element: str, sections: Collection[str
     """One element's value out of text that no parser takes, or None.
 
     ``section`` is the item's key, ``sections`` all item keys: the item's part ends where the next one begins. The
-    value is ``"element": value`` or the ``"value"`` inside ``"element": {...}``; given twice, it must be the same.
+    value is ``"element": value`` or the ``"value"`` inside ``"element": {...}``, and stands alone; given twice, it
+    must be the same.
     """
     part = _section(text, section, sections)
     key = re.escape(json.dumps(element, ensure_ascii=False))
     inner = r'\{(?:[^{}"]|"(?!value")(?:[^"\\]|\\.)*")*?"value"\s*:\s*'
-    found = re.findall(rf"{key}\s*:\s*(?:{inner})?({_NUMBER_OR_WORD})", part)
-    values = {json.dumps(_scalar(token)) for token in found}
-    return json.loads(values.pop()) if len(values) == 1 else None
+    written = re.findall(rf"{key}\s*:\s*(?:{inner})?{_VALUE}", part)
+    values = {json.dumps(_scalar(token)) for token in written}
+    is_clear = len(values) == 1 and len(written) == len(re.findall(rf"{key}\s*:", part))
+    return json.loads(values.pop()) if is_clear else None
 
 
 def _section(text: str, section: str, sections: Collection[str]) -> str:

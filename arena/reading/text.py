@@ -46,6 +46,28 @@ def plain_text(text: str) -> str:
     return text.replace("\r\n", "\n").translate(_PLAIN)
 
 
+def width_folded(text: str) -> str:
+    """Full-width forms as ASCII and nothing else: no sign goes, so no two numbers grow together."""
+    return "".join(
+        unicodedata.normalize("NFKC", sign) if not sign.isascii() and _is_width_variant(sign) else sign
+        for sign in text
+    )
+
+
+def trimmed(text: str) -> str:
+    """The text without blanks and invisible characters around it."""
+    start, end = 0, len(text)
+    while start < end and not plain_text(text[start]).strip():
+        start += 1
+    while start < end and not plain_text(text[end - 1]).strip():
+        end -= 1
+    return text[start:end]
+
+
+def _is_width_variant(character: str) -> bool:
+    return unicodedata.decomposition(character).startswith(_WIDTH_TAGS)
+
+
 def _shown(character: str) -> str:
     if character in "\r\v\f\u2028\u2029\x85":
         return "\n"
@@ -55,7 +77,7 @@ def _shown(character: str) -> str:
         return ""
     if character in _PARENTHESISED:
         return _PARENTHESISED[character]
-    if unicodedata.decomposition(character).startswith(_WIDTH_TAGS):
+    if _is_width_variant(character):
         return unicodedata.normalize("NFKC", character)
     return " " if character.isspace() else character
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from arena.reading.text import CUT_OFF, finished, plain_text
+from arena.reading.text import CUT_OFF, finished, plain_text, trimmed, width_folded
 from gateway.thinking import without_thinking
 
 NOT_APPLICABLE = "not applicable"
@@ -21,11 +21,14 @@ _FLAGS: dict[str, int] = {
     "충족하지 않음": 0,
 }
 _NOT_APPLICABLE = frozenset({"na", "n/a", "n.a.", "not applicable", "not_applicable", "해당 없음", "해당없음"})
-_WHOLE = re.compile(r"[+-]?\d+(?:\.0+)?")
-_GIVEN = r"\s*[:=]\s*(?P<value>[+-]?\d+(?:[.,]\d+)?)(?=(?P<rest>[^\n]*))"
-_OUT_OF = re.compile(r"\s*\(?\s*(?:/|out\s+of|of)\s*(\d+)(?![\d.]*\d)", re.IGNORECASE)
-_FULL_MARKS = re.compile(r"(\d+)\s*점?\s*만점\s*(?:에서|에|중|기준)?\s*[:,]?\s*")
-_RANGE = re.compile(r"\s*(?:-|–|—|~|to\b|or\b|에서)\s*\d")
+_NUMBER = r"(?P<number>[+-]?[0-9]+(?:\.[0-9]+)?)"
+_ALONE = re.compile(
+    rf"{_NUMBER}\s*(?:점|(?:/|(?:out\s+)?of\b)\s*(?P<most>[0-9]+)\s*점?)?"
+    rf"|(?P<full>[0-9]+)\s*점\s*만점(?:에서?|에|중)?\s*(?P<given>[+-]?[0-9]+(?:\.[0-9]+)?)\s*점?",
+    re.IGNORECASE,
+)
+_LONE = re.compile(r"[+-]?[0-9]")
+_WHOLE = re.compile(r"[+-]?[0-9]+(?:\.0+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +55,11 @@ def read_flag(value: object) -> int | Literal["not applicable"] | None:
 
 
 def read_integer(value: object, low: int, high: int) -> ScoreReading:
-    """A JSON value as a whole number from ``low`` to ``high``; never rounded, never clipped.
+    """A JSON value as a whole number from ``low`` to ``high``; never rounded, never clipped, never searched for.
 
-    4.0 is the whole number 4 (as in JSON Schema); "4", "4/5" and "4점" are read like :func:`read_score`.
+    4.0 is the whole number 4 (as in JSON Schema). A text is a number alone (``4``, full-width too), with its unit
+    (``4점``) or the scale's own end (``4/5``, ``4 of 5``, ``4 out of 5``, ``5점 만점에 4점``). Anything beside
+    that (a range, a choice, a copied form, a sentence) is no value.
     """
     if value is None:
         return ScoreReading(None, "missing")
@@ -63,7 +68,7 @@ def read_integer(value: object, low: int, high: int) -> ScoreReading:
     if isinstance(value, (int, float)):
         return _on_scale(repr(value), low, high)
     if isinstance(value, str):
-        return _first_number(plain_text(value).strip(), low, high)
+        return _lone_number(value, low, high)
     return ScoreReading(None, "no number")
 
 
@@ -75,45 +80,37 @@ def read_score(
     finish: str = "stop",
     labels: tuple[str, ...] = ("score", "rating", "점수"),
 ) -> ScoreReading:
-    """The number given last after ``Score:`` (or another label), or a reply that is a number and nothing else.
+    """The number that stands alone after the last ``Score:`` (or another label), or is the whole reply.
 
-    ``2/5`` and ``2 out of 5`` are 2 on a scale up to 5; another denominator, a decimal, a range and a number off
-    the scale are unreadable. Numbers elsewhere in the reply are never taken.
+    What a number alone is, :func:`read_integer` says; a full stop may follow it here. Numbers elsewhere in the
+    reply are never taken.
     """
     if not finished(finish):
         return ScoreReading(None, CUT_OFF)
-    text = re.sub(r"[*_`]", "", plain_text(without_thinking(raw))).strip()
-    if re.fullmatch(r"[+-]?\d[\d.,]*(?:\s*/\s*\d+)?\s*점?\.?", text):
-        return _first_number(text, low, high)
+    text = re.sub(r"[*_`]", "", width_folded(without_thinking(raw))).strip()
+    if _LONE.match(text):
+        return _lone_number(text.removesuffix("."), low, high)
     label = "|".join(re.escape(word) for word in labels)
-    given = list(re.finditer(rf"(?<![^\W_])(?:{label}){_GIVEN}", text, re.IGNORECASE))
-    if not given:
+    labelled = list(re.finditer(rf"(?<![^\W_])(?:{label})\s*[:=]", text, re.IGNORECASE))
+    if not labelled:
         return ScoreReading(None, "no labelled score")
-    return _first_number(given[-1]["value"] + given[-1]["rest"], low, high)
+    given = text[labelled[-1].end() :].strip().split("\n", 1)[0]
+    return _lone_number(given.strip().removesuffix("."), low, high)
 
 
-def _first_number(text: str, low: int, high: int) -> ScoreReading:
-    if full_marks := _FULL_MARKS.match(text):
-        if int(full_marks[1]) != high:
-            return ScoreReading(None, f"out of {full_marks[1]} on a scale up to {high}")
-        text = text[full_marks.end() :]
-    match = re.match(r"[+-]?\d+(?:[.,]\d+)?", text)
+def _lone_number(text: str, low: int, high: int) -> ScoreReading:
+    match = _ALONE.fullmatch(trimmed(width_folded(text)))
     if match is None:
-        return ScoreReading(None, "no number")
-    rest = text[match.end() :]
-    if _RANGE.match(rest):
-        return ScoreReading(None, "a range instead of one number")
-    bound = _OUT_OF.match(rest)
-    if bound and int(bound[1]) != high:
-        return ScoreReading(None, f"out of {bound[1]} on a scale up to {high}")
-    if not bound and re.match(r"\s*[/%％]|[^\W_]", rest) and not rest.startswith("점"):
-        return ScoreReading(None, "no whole number")
-    return _on_scale(match[0], low, high)
+        return ScoreReading(None, "no number alone")
+    most = match["most"] or match["full"]
+    if most is not None and most.lstrip("0") != str(high):
+        return ScoreReading(None, f"out of {most[:18]} on a scale up to {high}")
+    return _on_scale(match["number"] or match["given"], low, high)
 
 
 def _on_scale(number: str, low: int, high: int) -> ScoreReading:
     if not _WHOLE.fullmatch(number):
-        return ScoreReading(None, f"{number} is no whole number")
+        return ScoreReading(None, f"{number[:18]} is no whole number")
     whole = number.split(".")[0]
     if len(whole) > 18 or not low <= int(whole) <= high:
         return ScoreReading(None, f"{whole[:18]} is off the scale {low} to {high}")

@@ -18,6 +18,7 @@ from runstore.publish import clean_unicode, replacing
 UTTERANCES = [{"role": "string", "text": "string", "act": "string"}]
 LEVELS = [{"factor": "string", "level": "string"}]
 USAGE = dict.fromkeys(("input", "output", "thinking", "cached"), "int64")
+REMOVED = [{"rule": "string", "role": "string", "text": "string"}]
 VOTES = [{"judge": "string", "round": "int64", "outcome": "string", "winner": "string"}]
 _ABOUT = {"persona": "string", "levels": LEVELS, "question": "string", "subject": "string", "language": "string"}
 
@@ -25,6 +26,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "dialogues": {
         "id": "string", **_ABOUT, "turns": "int64", "utterances": UTTERANCES, "end": "string",
         "end_detail": "string", "complete": "bool", "notes": [{"note": "string", "count": "int64"}],
+        "removed": REMOVED,
     },
     "subsets": {
         "id": "string", "dialogue": "string", **_ABOUT, "cut": "int64", "first": "int64", "depth": "int64",
@@ -33,6 +35,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "replies": {
         "subset": "string", "dialogue": "string", "endpoint": "string", "text": "string", "finish": "string",
         "usage": USAGE, "latency_s": "double", "cost_usd": "double", "warnings": ["string"],
+        "removed": REMOVED,
     },
     "judgments": {
         "subset": "string", "dialogue": "string", "judge": "string", "criterion": "string", "round": "int64",

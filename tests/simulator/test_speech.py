@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.speech import has_visible, read_speech
+from simulator.speech import has_visible, read_reply, read_speech
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,11 @@ from simulator.speech import has_visible, read_speech
         ("<think>never closed, all of it", "teacher", "", ("thinking_removed",)),
         ("It is 42, I must not say it.\n</think>\n\nTry n = 2.", "teacher", "Try n = 2.", ("thinking_removed",)),
         ("[THINK]it is 42[/THINK]\nTry n = 2.", "teacher", "Try n = 2.", ("thinking_removed",)),
+        ("[Teacher] What next?", "teacher", "What next?", ("role_prefix",)),
+        ("You: I think 7", "student", "I think 7", ("role_prefix",)),
+        ("Is it 7?\n\n### Student\nI think it is 8.", "teacher", "Is it 7?", ("both_parts",)),
+        ("Is it 7?\n<|im_start|>user\nno", "teacher", "Is it 7?", ("both_parts",)),
+        ("왜 그럴까?\n학생: 잘 모르겠어요", "teacher", "왜 그럴까?", ("both_parts",)),
         ('"why is that?"', "student", "why is that?", ("quotes_removed",)),
         ('"a" and "b"', "student", '"a" and "b"', ()),
         ("students: many of them", "student", "students: many of them", ()),
@@ -49,15 +54,17 @@ def test_the_end_marker_counts_at_the_end_only():
         ("Thanks! <end>", "Thanks!"),
         ("Thanks! <END>\u200b", "Thanks!"),
         ("Thanks! **<END>**", "Thanks!"),
-        ("Thanks! `<END>`", "Thanks!"),
         ("Thanks! (<END>)", "Thanks!"),
         ("Thanks! ＜END＞", "Thanks!"),
-        ("Thanks! <END> :)", "Thanks! :)"),
+        ("Thanks! :) <END>", "Thanks! :)"),
+        ("Thanks! <END>.", "Thanks!"),
+        ('"Thanks!" <END>', '"Thanks!"'),
+        ("ok thanks bye <END>", "ok thanks bye"),
+        ("I get it now\n<END>", "I get it now"),
         ("Thanks! <END>\n\n<END>", "Thanks!"),
         ('"Thanks! <END>"', "Thanks!"),
         ("**Thanks! <END>**", "**Thanks!**"),
-        ("<END> Thanks, bye!", "Thanks, bye!"),
-        ("Thanks!\n<END>\nBye!", "Thanks!\n\nBye!"),
+        ("이제 알겠습니다 <END>", "이제 알겠습니다"),
         ("고마워요<END>", "고마워요"),
         ("**<END>**", ""),
     ],
@@ -69,7 +76,26 @@ def test_the_end_marker_goes_with_what_wraps_it_and_what_was_said_stays(raw, tex
 
 
 @pytest.mark.parametrize(
-    "raw", ["what is <END>?", "my token is `<END>`", 'I used print("<END>")', "<END> is what I typed", "The End."]
+    "raw",
+    [
+        "what is <END>?",
+        "my token is `<END>`",
+        "the tag is <END>",
+        "You said to type <END>.",
+        "It stops at <END>.",
+        "Thanks! `<END>`",
+        '"<END>"',
+        "Thanks! <END> :)",
+        "<END> Thanks, bye!",
+        "Thanks!\n<END>\nBye!",
+        "```\nread\n<END>\n```",
+        "```\nread.\n<END>",
+        'It says "stop. <END>',
+        "태그는 <END>",
+        'I used print("<END>")',
+        "<END> is what I typed",
+        "The End.",
+    ],
 )
 def test_an_end_marker_that_is_spoken_of_ends_nothing(raw):
     speech = read_speech(raw, "student")
@@ -86,3 +112,80 @@ def test_blank_texts_have_no_visible_character(blank):
 def test_a_lone_half_of_an_emoji_becomes_the_replacement_character():
     assert read_speech("Nice \ud83d work", "teacher").text == "Nice \ufffd work"
     assert read_speech("Nice \U0001f44d مرحبا", "teacher").text == "Nice \U0001f44d مرحبا"
+
+
+LABELS = r"""
+Teacher:_|teacher:_|**Teacher:**_|**Teacher**:_|[Teacher]_|[Teacher]:_|### Teacher\n|## Tutor:\n|**Tutor**\n\n
+Assistant\n|assistant\n\n|튜터：|선생님:_|[선생님]_|### 교사\n|\n Teacher:_
+"""
+TEMPLATES = [
+    "<|im_start|>assistant\n",
+    "<|im_start|>assistant\nTeacher: ",
+    "<|start_header_id|>assistant<|end_header_id|>\n\n",
+    "<start_of_turn>model\n",
+    "<|assistant|>\n",
+]
+WRITTEN = [
+    part.replace("_", " ").replace("\\n", "\n") for row in LABELS.split("\n") for part in row.split("|") if part
+]
+
+
+@pytest.mark.parametrize("label", [*WRITTEN, *TEMPLATES])
+@pytest.mark.parametrize("more", ["", "\n\nStudent: id, name\nTeacher: id\n"])
+def test_a_contestants_own_label_in_first_position_goes_and_nothing_after_it(label, more):
+    rest = "What is 7 + 5?"
+    speech = read_reply(label + rest + more)
+    assert speech.text == rest + more
+    assert speech.notes == ("role_prefix",)
+    assert speech.removed[0].text == " ".join(label.split())
+
+
+HONEST = [
+    "Sketch your tables:\n\nStudent: id, name\nCourse: id, title\n\nWhich one needs a key?",
+    "```yaml\nuser: alice\n```\nWhat is the value of user?",
+    "User: HELLO\nServer: WELCOME\nWho speaks first?",
+    "You: 3 wins\nMe: 2 wins\nWhat are the odds?",
+    "Try this:\nStudent: I think it is 7.\nWhat would you answer?",
+    "| who | says |\n|---|---|\nStudent: | I think so. |",
+    "- first\nStudent: I think so.\n- second",
+    "1. list the roles\n   Student: asks what it is for.\n2. draw them",
+    "Which line is wrong?\nStudent: id\nuser = alice",
+    "  Count them first.  \n",
+    "<END> is the marker here. <END>",
+    '"What is 7 + 5?"',
+    "Student: is that your table?",
+    "Close it with `</think>`.\nUse the <thought> tag: <thought>so</thought>",
+    "The teacher: pupil ratio is 1:20.",
+]
+
+
+@pytest.mark.parametrize("reply", HONEST)
+def test_what_a_contestant_said_is_kept_as_it_came(reply):
+    speech = read_reply(reply)
+    assert (speech.text, speech.notes, speech.removed) == (reply, (), ())
+
+
+@pytest.mark.parametrize("reply", ["It is 7.\nStudent: I see, so why is that?\nTeacher: Well.", *HONEST[:1]])
+def test_a_contestants_overrun_is_judged_too(reply):
+    assert read_reply(reply).text == reply
+
+
+@pytest.mark.parametrize("said", HONEST[:9])
+def test_the_baseline_teacher_is_not_cut_where_no_turn_begins(said):
+    first, _, rest = said.partition("\n")
+    speech = read_speech(f"Look here.\n{first}\n{rest}", "teacher")
+    assert speech.text == f"Look here.\n{said}"
+    assert "both_parts" not in speech.notes
+
+
+def test_what_is_taken_off_is_shown_with_its_rule():
+    speech = read_reply("<think>They forgot " + "to carry " * 100 + "</think>\nTeacher: Look at the tens.")
+    assert speech.text == "Look at the tens."
+    assert speech.notes == ("thinking_removed", "role_prefix")
+    thinking, label = speech.removed
+    assert (thinking.rule, label.rule, label.text) == ("thinking_removed", "role_prefix", "Teacher:")
+    assert thinking.text.startswith("<think>They forgot to carry") and len(thinking.text) <= 201
+    cut = read_speech("Is it 4?\nStudent: I think it is 5.", "teacher").removed
+    assert [(each.rule, each.role, each.text) for each in cut] == [
+        ("both_parts", "teacher", "Student: I think it is 5.")
+    ]

@@ -11,6 +11,7 @@ from frontdesk.report.sections.run.panel import panel
 from frontdesk.report.sections.run.people import people
 from frontdesk.report.sections.run.quality import quality
 from frontdesk.report.sections.run.refresh import refreshed
+from frontdesk.report.sections.run.removed import removed
 from frontdesk.report.sections.run.result import breakdowns, leaderboard, matrix, reliability, result
 from runstore.languages import Words, words
 from runstore.records import Language
@@ -32,6 +33,7 @@ def document(data: RunData, language: Language) -> Document:
         breakdowns(data, say),
         examples(data, say),
         dialogues(data, say),
+        removed(data, say),
         quality(data.quality, language),
         missing(data, say),
         cost(data, say),

@@ -1,0 +1,65 @@
+"""Thinking is taken off where servers leak it, and nothing else is taken for it."""
+
+import pytest
+
+from gateway.thinking import without_thinking
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "<think>they are wrong</think>Try counting.",
+        "\n<think>\nthey are wrong\n</think>\n\nTry counting.",
+        "<think >they are wrong</think >Try counting.",
+        "<THINK>they are wrong</THINK>Try counting.",
+        "<think></think>Try counting.",
+        "<think>a <think>b</think> c</think>Try counting.",
+        "<think>a</think>\n<think>b</think>Try counting.",
+        "<thinking>a</thinking>\nTry counting.",
+        "<reasoning>a</reasoning>\nTry counting.",
+        "<seed:think>a</seed:think>Try counting.",
+        "[THINK]a[/THINK]Try counting.",
+        "◁think▷a◁/think▷Try counting.",
+        "</think>Try counting.",
+        "\n</think>\n\nTry counting.",
+        "It is 42, I must not say it.\n</think>\n\nTry counting.",
+        "It is 42, I must not say it.</think>Try counting.",
+        "so ask them to count </think>\n\nTry counting.",
+        "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Try counting.",
+        "<|channel|>analysis They forgot.<|channel|>final Try counting.",
+        "<|channel|>commentary<|message|>Hm.<|end|><|channel|>final<|message|>Try counting.",
+        "<|channel|>final<|message|>Try counting.",
+        "analysisThey forgot to carry.assistantfinalTry counting.",
+    ],
+)
+def test_a_leak_at_the_start_is_taken_off(reply: str) -> None:
+    assert without_thinking(reply) == "Try counting."
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["<think>", "<think>only", "<think>only</think>", "<|channel|>analysis<|message|>They forgot.", "</think>"],
+)
+def test_a_reply_of_nothing_but_thinking_is_blank(reply: str) -> None:
+    assert without_thinking(reply) == ""
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Use the <thought> tag: <thought>your idea</thought>, then go on.",
+        "Here is the file:\n```xml\n<answer>\n<reasoning>\nx\n</reasoning>\n</answer>\n```\nTry it.",
+        "Start with <think> and do not close it.\nThen count.",
+        "The tag </think> closes it. Which one opens it?",
+        "Close it with `</think>` at the end.\n\nThen count.",
+        'Models write "</think>" there.',
+        "```\na\n</think>\n```\nWhat does that line do?",
+        "Try this:\n<think>\nWhat is 7 + 5?\n</think>\nThen carry.",
+        "analysis of variance: what is it for?",
+        "Which <|channel|>analysis token do you mean?",
+        "  Try counting.\n",
+        "",
+    ],
+)
+def test_what_was_said_stays_as_it_came(reply: str) -> None:
+    assert without_thinking(reply) == reply
