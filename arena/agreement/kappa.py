@@ -295,7 +295,7 @@ def _multi_rater(
         return Statistic(key, name, 1.0, used, n, interval_method=_NO_WIDTH)
     among = groups(used, own, table)
     with np.errstate(divide="ignore", invalid="ignore"):
-        kept = among.rest(np.ones(used, dtype=np.float64))
+        kept = among.rest(np.ones(len(table)))
         left = _corrected(
             among.rest(agree) / kept, among.rest(shares) / kept[:, None], W, gwet=weights is not None
         )
