@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arena.scoring.sheets import Form, Sheets, score_all
+from frontdesk.runner import published
 from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
 from frontdesk.runner.plan import sheets_asked
 from frontdesk.runner.score_files import Scored, ScoreResults, Teller, publish
@@ -10,6 +11,18 @@ from frontdesk.runner.score_plan import Material, Plan
 from gateway.batches.runner import BatchRunner
 from gateway.prompt import Ask
 from runstore.problems import Problem
+
+FILES = (
+    "sheets.jsonl",
+    "scores.csv",
+    "summary.csv",
+    "agreement.json",
+    "comparison.json",
+    "score.json",
+    "score.md",
+    "score.html",
+)
+"""What a scoring run publishes beside its plan and material."""
 
 
 async def perform(
@@ -26,6 +39,7 @@ async def perform(
         raise Problem("scoring calls models, but none were opened")
     form = Form.load(material.rubric, config.run.language, pipeline.prompts)
     inputs = {"file": plan.source, "subjects": len(material.subjects), "rubric": material.rubric.identity}
+    published.begin(folder.path, "score")
     folder.write_manifest(config, form.hashes, {"score": inputs})
     material.write(folder.path, plan)
     settings = {judge: gateway.endpoints[judge].adapter.settings for judge in plan.judges}
@@ -53,7 +67,10 @@ async def perform(
     scored = Scored(plan, material, found.sheets, found.failures, kinds)
     results = publish(folder.path, scored, teller)
     teller.report(folder.path, results)
+    published.record(folder.path, *FILES, "failures.jsonl")
     if found.stopped is not None:
+        published.begin(folder.path, "score", f"{len(found.sheets)} of {asked}")
         raise Stopping(found.stopped, "score", len(found.sheets), asked)
+    published.end(folder.path, "score")
     pipeline.progress.finish(f"{len(found.sheets)} of {asked} sheets")
     return results
