@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from gateway.errors import Stopped
+from gateway.errors import NotAsked, Stopped
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -38,11 +38,13 @@ async def each(
     """Run ``work`` over the items, ``at_once`` at a time, started in the order given.
 
     An exception stays with its item. After a ``Stopped`` no further item is started; those under way go on to
-    their own end. ``finished`` is called after each item that came to an end.
+    their own end; a ``NotAsked`` stops nothing but its own item. ``finished`` is called after each item that came
+    to an end.
     """
     outcomes: dict[int, Result | Exception] = {}
     queue = iter(enumerate(items))
     stop: list[Stopped] = []
+    open_still: list[Stopped] = []
 
     async def runner() -> None:
         for number, item in queue:
@@ -50,6 +52,9 @@ async def each(
                 return
             try:
                 outcomes[number] = await work(item)
+            except NotAsked as reason:
+                open_still.append(reason)
+                continue
             except Stopped as reason:
                 stop.append(reason)
                 return
@@ -60,7 +65,7 @@ async def each(
     async with asyncio.TaskGroup() as group:
         for _ in range(min(at_once, len(items))):
             group.create_task(runner())
-    return _gathered(items, outcomes, stop)
+    return _gathered(items, outcomes, stop or open_still)
 
 
 def _gathered(

@@ -25,6 +25,7 @@ from gateway.errors import (
     Forbidden,
     Interrupted,
     JournalLost,
+    NotAsked,
     Retry,
     Stopped,
     explained,
@@ -59,9 +60,10 @@ class Gateway:
         environ: Mapping[str, str] | None = None,
         clocks: Clocks | None = None,
         offline: bool = False,
+        under_way: bool = False,
     ) -> None:
         self.clocks = clocks or Clocks()
-        self.offline = offline
+        self.offline, self.under_way = offline, under_way
         self.journal, self.budget = journal, budget or Budget()
         self.events = events or EventLog(None)
         self.notify: Callable[[str], None] = lambda _: None
@@ -167,7 +169,10 @@ class Gateway:
         return answer
 
     def _known(self, target: Endpoint, key: str) -> Answer | None:
-        """The answer that the journal holds. Offline, raises the failure that it holds, if no answer."""
+        """The answer that the journal holds. Offline, raises the failure that it holds, if no answer.
+
+        Offline and ``under_way``, a call that was never finished raises NotAsked: it is still to come.
+        """
         if self.journal is None:
             return None
         row = self.journal.find(key)
@@ -175,7 +180,10 @@ class Gateway:
             target.spent.served += 1
             return answer_of(row)
         if self.offline:
-            raise failure_of(self.journal.find_failure(key), target.name)
+            failure = self.journal.find_failure(key)
+            if self.under_way and (failure is None or failure["failure"]["kind"] == "interrupted"):
+                raise NotAsked("not asked yet")
+            raise failure_of(failure, target.name)
         return None
 
     async def _call(self, target: Endpoint, call: Call) -> Answer:

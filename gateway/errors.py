@@ -8,6 +8,7 @@
     ├── BudgetReached     a cap on dollars, calls or tokens (exit code 3)
     ├── JournalLost       calls can no longer be recorded (exit code 1)
     └── Interrupted       the user asked (exit code 130)
+        └── NotAsked          made again offline: a run under way has not got this answer yet
 
 Whether to try again is a value that travels with the fault, not something the loop works out.
 """
@@ -123,6 +124,10 @@ class JournalLost(Stopped):
 
 class Interrupted(Stopped):
     """The user asked to stop."""
+
+
+class NotAsked(Interrupted):
+    """Offline, of a run that is under way: the journal has no answer to this call yet."""
 
 
 def as_failed(endpoint: str, error: Exception) -> CallFailed:

@@ -31,6 +31,7 @@ FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 _FORMULA_STARTS = frozenset("=+-@＝＋－＠")
 _UNSEEN = frozenset({"Cc", "Cf", "Zs", "Mn"})
 _JSON_OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -171,9 +172,14 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
 
 def _write_rows(out: Any, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
     writer = csv.writer(out)
-    writer.writerow([guard_cell(name) for name in header])
+    writer.writerow([guard_cell(_without_controls(name)) for name in header])
     for row in rows:
-        writer.writerow([guard_cell(clean_unicode(cell)) if isinstance(cell, str) else cell for cell in row])
+        writer.writerow([guard_cell(_without_controls(cell)) if isinstance(cell, str) else cell for cell in row])
+
+
+def _without_controls(text: str) -> str:
+    """A table is looked at in terminals too: what would steer one becomes U+FFFD; lines and tabs stay."""
+    return _CONTROL.sub("\ufffd", clean_unicode(text))
 
 
 def read_csv(path: Path) -> tuple[list[str], list[dict[str, str]]]:

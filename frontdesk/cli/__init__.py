@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns the exit code of the contract (0, 1, 2, 3, 130)."""
+    _print_what_can_be_printed()
     arguments = sys.argv[1:] if argv is None else argv
     parser = _parser(arguments)
     if (wrong := next((word for word in arguments if not word.startswith("-")), None)) and wrong not in COMMANDS:
@@ -79,6 +81,16 @@ def main(argv: list[str] | None = None) -> int:
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 2
     return _guarded(args)
+
+
+def _print_what_can_be_printed() -> None:
+    """A terminal or pipe without a letter (CP949, Windows-1252, ASCII) gets another in its place.
+
+    A command that did its work must not fail over saying so.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
 
 
 def _meant(word: str) -> str:

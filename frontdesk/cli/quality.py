@@ -27,6 +27,7 @@ def run(args: argparse.Namespace) -> int:
     """Write quality.json and quality.md. 0 done; with --gate 1 where a check fails or is undecided."""
     from frontdesk.cli.listing import print_table
     from frontdesk.report.blocks import Table, Text
+    from frontdesk.report.run import write_reports_again
     from frontdesk.report.sections.run import quality as section
     from frontdesk.runner.quality import write_quality
     from runstore.publish import to_json
@@ -37,6 +38,8 @@ def run(args: argparse.Namespace) -> int:
     found = quality.found
     for name in ("quality.json", "quality.md"):
         print(f"wrote {folder.file(name)}", file=sys.stderr)
+    for path in write_reports_again(folder):
+        print(f"report: {path}", file=sys.stderr)
     if args.json:
         sys.stdout.write(to_json(found, indent=True).decode() + "\n")
     else:

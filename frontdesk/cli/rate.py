@@ -65,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
     from arena.ratings.categories import with_breakdowns
     from arena.ratings.leaderboard import build
     from frontdesk.report.sections.ratings.write import write_leaderboard
+    from frontdesk.runner import published
     from frontdesk.runner.rating import analyse_judges
     from frontdesk.runner.runfolder import RunFolder
 
@@ -83,6 +84,7 @@ def run(args: argparse.Namespace) -> int:
     )
     if args.run_dir is not None and args.out is None:
         analyse_judges(RunFolder(args.run_dir), board)
+        published.record(args.run_dir, *(path.name for path in paths), "judges.json")
     _print(board, as_json=args.json)
     refuted = args.check and _check(battles, settings)
     for path in paths:

@@ -25,8 +25,12 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.report.run import console_summary, write_report
     from frontdesk.report.sections.run.data import load
     from frontdesk.report.site.write import write_site
+    from frontdesk.runner.rating import rate_again_if_stale
 
     folder = RunFolder(args.folder)
+    if newer := rate_again_if_stale(folder):
+        listed = ", ".join(newer)
+        print(f"leaderboard.json was older than {listed}: rated again as configured", file=sys.stderr)
     data = load(folder)
     if args.site is not None:
         print(f"site: {write_site(data, args.site, args.language)}", file=sys.stderr)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 from pathlib import Path
 
 
@@ -13,18 +12,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """0, or 1 where a file differs."""
+    """0, or 1 where a file is different, missing or stale."""
     from frontdesk.report.run import write_report
     from frontdesk.report.sections.run.quality import write_quality
     from frontdesk.report.sections.scores.outcome import ScoreTeller
+    from frontdesk.report.untrusted import one_line
     from frontdesk.runner.runfolder import RunFolder
     from frontdesk.runner.verify import Publishing, verify
     from runstore.publish import to_json
 
     rows = verify(RunFolder(Path(args.folder)), Publishing(write_report, write_quality, ScoreTeller))
     if args.json:
-        print(to_json({"files": [asdict(row) for row in rows]}).decode())
+        print(to_json({"files": [row.row() for row in rows]}).decode())
     else:
         for row in rows:
-            print(f"{'same     ' if row.same else 'DIFFERENT'}  {row.file}{f'  ({row.why})' if row.why else ''}")
-    return 0 if all(row.same for row in rows) else 1
+            state = "DIFFERENT" if row.state == "different" else row.state
+            print(f"{state:<9}  {one_line(row.file)}{f'  ({one_line(row.why)})' if row.why else ''}")
+    return 0 if all(row.is_right for row in rows) else 1

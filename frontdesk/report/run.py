@@ -15,7 +15,9 @@ from frontdesk.report.sections.run.document import document
 from frontdesk.report.writers import console
 from frontdesk.report.writers.html import html
 from frontdesk.report.writers.markdown import markdown
+from frontdesk.runner import published
 from frontdesk.runner.runfolder import RunFolder
+from runstore.languages import languages
 from runstore.publish import write_text
 from runstore.records import Language
 
@@ -36,7 +38,17 @@ def write_report(folder: RunFolder, language: Language | None = None, data: RunD
     write_text(paths[1], html(report))
     if own:
         write_markdown(folder.path, data.board, data.config.run.language)
+    names = [path.name for path in paths] + (["leaderboard.md"] if own else [])
+    published.record(folder.path, *names)
     return paths
+
+
+def write_reports_again(folder: RunFolder) -> list[Path]:
+    """Every report that the folder has, in each of its languages, made anew; the files."""
+    own = folder.config().run.language
+    found = {path.name.split(".")[1:-1][0] for path in folder.path.glob("report.*.md")} & set(languages())
+    wanted = [*([own] if folder.file("report.md").is_file() else []), *sorted(found - {own})]
+    return [path for language in wanted for path in write_report(folder, language)]
 
 
 def console_summary(

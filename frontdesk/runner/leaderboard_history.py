@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.ratings.result import Leaderboard, read_leaderboard
+from frontdesk.runner import published
 from frontdesk.runner.runfolder import RunFolder
 from runstore.publish import parse_record, read_json, read_records, write_json, write_jsonl
 from runstore.records import Verdict
@@ -112,6 +113,7 @@ def end(folder: RunFolder, line: Refresh) -> bool:
     is_new = line.before != line.after or last != line.config
     if is_new:
         write_jsonl(path, [*earlier, line.model_copy(update={"number": len(earlier) + 1})])
+        published.record(folder.path, HISTORY)
     folder.file(PENDING).unlink(missing_ok=True)
     return is_new
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from arena.judge import Judged, Judging, judge_match, judged_earlier
 from arena.matches import Match, matches
 from arena.sequential.goal import Goal
-from frontdesk.runner import plan, prepare
+from frontdesk.runner import plan, prepare, published
 from frontdesk.runner.config import Config
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
 from frontdesk.runner.progress import Progress
@@ -70,6 +70,7 @@ class Pipeline:
         """Personas and questions -> dialogues.jsonl."""
         how = self.config.require_simulate()
         cast = prepare.simulation(self.config)
+        published.begin(self.folder.path, "simulate")
         self.folder.write_manifest(self.config, cast.roles.hashes, cast.inputs)
         planned = cast.castings(how.dialogues, self.config.run.seed)
         ask = self._gateway().ask
@@ -106,6 +107,7 @@ class Pipeline:
         """Subsets -> replies.jsonl."""
         names = self.config.require_collect().endpoints
         roles, settings = prepare.teachers(self.config)
+        published.begin(self.folder.path, "collect")
         self.folder.write_manifest(self.config, roles.hashes, {"replies": None})
         by_id = {subset.id: subset for subset in subsets}
         wanted = plan.replies_asked(list(by_id), names)
@@ -133,6 +135,7 @@ class Pipeline:
         replied = sorted({reply.endpoint for reply in replies})
         pairs = prepare.pairs(self.config, replied)
         panel = prepare.panel(self.config)
+        published.begin(self.folder.path, "judge")
         self.folder.write_manifest(self.config, panel.hashes, {})
         played, missing = matches(subsets, replies, pairs)
         wanted = [(match, criterion) for match in played for criterion in how.criterion_ids]
@@ -174,6 +177,7 @@ class Pipeline:
         failures += [_missing(subset, pair) for subset, pair in missing]
         write_jsonl(self.folder.file("judgments.jsonl"), judgments)
         self._publish("judge", "verdicts.jsonl", verdicts, failures)
+        published.record(self.folder.path, "judgments.jsonl", "goal.json")
         unreadable = sum(judgment.outcome == "unreadable" for judgment in judgments)
         summary = (
             f"{len(judgments)} of {load.rounds} rounds, {unreadable} unreadable; "
@@ -257,6 +261,7 @@ class Pipeline:
     ) -> None:
         write_jsonl(self.folder.file(name), records)
         self.folder.replace_failures(stage, failures)
+        published.record(self.folder.path, name, "failures.jsonl")
         for kind, count in Counter(failure.kind for failure in failures).most_common():
             first = next(failure for failure in failures if failure.kind == kind)
             who = f"{first.endpoint}: " if first.endpoint else ""
@@ -264,7 +269,9 @@ class Pipeline:
 
     def _end(self, stage: str, gathered: Gathered[Item, Result], of: int, summary: str) -> None:
         if gathered.stopped is not None:
+            published.begin(self.folder.path, stage, f"{len(gathered.done)} of {of}")
             raise Stopping(gathered.stopped, stage, len(gathered.done), of)
+        published.end(self.folder.path, stage)
         self.progress.finish(summary)
 
 

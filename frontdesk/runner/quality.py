@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from frontdesk.runner import published
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.source import Source
 from gateway.prompts import load_table
@@ -40,6 +41,7 @@ def write_quality(folder: RunFolder, changes: Mapping[str, float]) -> RunQuality
     material = _material(source)
     found = assess(source.dialogues, material, table, language=run.language, seed=run.seed)
     write_json(folder.file(FILE), found)
+    published.record(folder.path, FILE)
     return RunQuality(found, run.name, run.language)
 
 

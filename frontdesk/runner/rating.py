@@ -11,6 +11,7 @@ from arena.ratings.leaderboard import build
 from arena.ratings.result import Leaderboard, RatedModel
 from arena.ratings.settings import Settings
 from arena.ratings.verdicts import from_verdicts, reply_styles, subset_labels
+from frontdesk.runner import published
 from frontdesk.runner.config import Config
 from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.catalog import settings_of as endpoint_settings
@@ -63,7 +64,21 @@ def rate_run(
     board = build(from_verdicts(verdicts, judgments, labels), settings_of(config))
     write_records(folder.path, board)
     write_judges(folder, config, judgments, board)
+    published.record(folder.path, "leaderboard.json", "leaderboard.csv", "judges.json")
     return board
+
+
+def rate_again_if_stale(folder: RunFolder) -> list[str]:
+    """Rate anew where the ratings were made of other judgments or verdicts than there are now.
+
+    Returns the files that are newer than the ratings (none: they were left as they are). The settings are the
+    configuration's.
+    """
+    newer = published.newer_inputs(folder.path, "leaderboard.json")
+    if newer and folder.file("leaderboard.json").is_file() and folder.file("verdicts.jsonl").is_file():
+        rate_run(folder, folder.config(), folder.judgments(), folder.verdicts())
+        return newer
+    return []
 
 
 def write_records(folder: Path, board: Leaderboard) -> list[Path]:

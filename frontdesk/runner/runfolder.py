@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from frontdesk.runner import config as configuration
+from frontdesk.runner import published
 from frontdesk.runner.config import Config
 from gateway.secrets import Redactor
 from runstore.ids import digest
@@ -54,6 +55,7 @@ class RunFolder:
                     "(finished calls that still fit are kept)."
                 )
         write_text(path, text)
+        published.found(self.path)
 
     def write_manifest(self, config: Config, prompts: Mapping[str, str], inputs: Mapping[str, Any]) -> None:
         """What made this run, without times: the same run, the same manifest. An input of None is forgotten."""
@@ -87,6 +89,7 @@ class RunFolder:
                 "Give another folder with --run, or --change to replace them."
             )
         write_jsonl(path, records)
+        published.record(self.path, path.name)
         self.write_manifest(config, {}, {name: {"given": len(rows), "hash": digest(rows)}})
 
     def given(self, name: Given) -> bool:

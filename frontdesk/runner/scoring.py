@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from arena.scoring.sheets import Form, Sheets, score_all
 from frontdesk.runner.config import Config
+from frontdesk.runner import published
 from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
 from frontdesk.runner.plan import sheets_asked
 from frontdesk.runner.score_files import Scored, ScoreResults, Teller, publish
@@ -14,6 +15,18 @@ from gateway.batches.catalog import service_of
 from gateway.batches.runner import BatchRunner
 from gateway.prompt import Ask
 from runstore.problems import Problem
+
+FILES = (
+    "sheets.jsonl",
+    "scores.csv",
+    "summary.csv",
+    "agreement.json",
+    "comparison.json",
+    "score.json",
+    "score.md",
+    "score.html",
+)
+"""What a scoring run publishes beside its plan and material."""
 
 
 def check_batches(judges: Sequence[str], config: Config) -> None:
@@ -36,6 +49,7 @@ async def perform(
         raise Problem("scoring calls models, but none were opened")
     form = Form.load(material.rubric, config.run.language, pipeline.prompts)
     inputs = {"file": plan.source, "subjects": len(material.subjects), "rubric": material.rubric.identity}
+    published.begin(folder.path, "score")
     folder.write_manifest(config, form.hashes, {"score": inputs})
     material.write(folder.path, plan)
     settings = {judge: gateway.endpoints[judge].adapter.settings for judge in plan.judges}
@@ -63,7 +77,10 @@ async def perform(
     scored = Scored(plan, material, found.sheets, found.failures, kinds)
     results = publish(folder.path, scored, teller)
     teller.report(folder.path, results)
+    published.record(folder.path, *FILES, "failures.jsonl")
     if found.stopped is not None:
+        published.begin(folder.path, "score", f"{len(found.sheets)} of {asked}")
         raise Stopping(found.stopped, "score", len(found.sheets), asked)
+    published.end(folder.path, "score")
     pipeline.progress.finish(f"{len(found.sheets)} of {asked} sheets")
     return results

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from frontdesk.runner import quality, score_plan
+from frontdesk.runner import published, quality, score_plan
+from frontdesk.runner.compared import TOLD, Compared, compare
 from frontdesk.runner.config import Config
-from frontdesk.runner.pipeline import Pipeline
+from frontdesk.runner.pipeline import Pipeline, Stopping
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.quality import RunQuality
 from frontdesk.runner.rating import rate_run
@@ -22,27 +24,16 @@ from gateway.engine import Gateway
 from runstore.journal import Journal
 from runstore.records import Language
 
-TOLD = ("human.json", "history.jsonl")
-"""What people said and what refreshes did is no call, but the report shows it."""
-SKIPPED = frozenset({"run.lock", "log.jsonl", "run.toml", "refresh.json", *TOLD})
+STAGE_FILES = {"simulate": "dialogues.jsonl", "collect": "replies.jsonl", "judge": "verdicts.jsonl"}
 
 
 @dataclass(frozen=True, slots=True)
 class Publishing:
     """What is written about records by those who know how: the report of a rated run, of quality, of scores."""
 
-    report: Callable[[RunFolder], object]
+    report: Callable[[RunFolder, Language], object]
     quality: Callable[[RunFolder, RunQuality], None]
     teller: Callable[[Language], Teller]
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One published file beside the one made again; ``why`` is empty where they are the same."""
-
-    file: str
-    same: bool
-    why: str
 
 
 def verify(folder: RunFolder, publishing: Publishing) -> list[Compared]:
@@ -55,71 +46,84 @@ def verify(folder: RunFolder, publishing: Publishing) -> list[Compared]:
 
 
 def recompute(folder: RunFolder, again: RunFolder, config: Config, publishing: Publishing) -> None:
-    """Every stage file that ``folder`` has, made again in ``again`` from the journal alone, and published."""
+    """Every stage file that ``folder`` has published, made again in ``again`` from the journal alone."""
     again.file("run.toml").write_bytes(folder.file("run.toml").read_bytes())
     for name in TOLD:
         if folder.file(name).is_file():
             again.file(name).write_bytes(folder.file(name).read_bytes())
+            published.record(again.path, name)
     names = dict.fromkeys([*config.used_endpoints(), *score_plan.judges_of(folder.path)])
     adapters = {name: build(name, config.endpoints[name]) for name in names}
+    known = published.read(folder.path)
     journal = Journal(folder.journal, read_only=True)
-    gateway = Gateway(adapters, journal=journal, offline=True)
+    gateway = Gateway(adapters, journal=journal, offline=True, under_way=bool(known.under_way))
     pipeline = Pipeline(again, config, gateway, Progress())
+    begun = {STAGE_FILES[stage] for stage in known.under_way if stage in STAGE_FILES}
+    had = {*known.files, *begun, *(path.name for path in folder.path.iterdir())}
     try:
-        asyncio.run(_stages(pipeline, folder, publishing))
+        asyncio.run(_Stages(pipeline, folder, publishing, had).all())
     finally:
         journal.close()
 
 
-async def _stages(pipeline: Pipeline, folder: RunFolder, publishing: Publishing) -> None:
-    config, again = pipeline.config, pipeline.folder
-    async with pipeline.gateway or Gateway({}):
-        is_simulated = folder.file("dialogues.jsonl").is_file() and config.simulate is not None
-        dialogues = await pipeline.simulate() if is_simulated else []
-        if folder.file("subsets.jsonl").is_file():
+@dataclass(frozen=True)
+class _Stages:
+    """The stages whose files ``folder`` has, or says that it published, in their order."""
+
+    pipeline: Pipeline
+    folder: RunFolder
+    publishing: Publishing
+    had: set[str]
+
+    async def all(self) -> None:
+        async with self.pipeline.gateway or Gateway({}):
+            await self._students()
+            if assessed := quality.again(self.folder, self.pipeline.folder):
+                self.publishing.quality(self.pipeline.folder, assessed)
+            await self._tutors()
+            if self.folder.file(score_plan.PLAN).is_file():
+                language = self.pipeline.config.run.language
+                plan, material = score_plan.read_plan(self.folder.path)
+                await _as_far_as_it_came(perform(self.pipeline, plan, material, self.publishing.teller(language)))
+
+    async def _students(self) -> None:
+        config, folder, again = self.pipeline.config, self.folder, self.pipeline.folder
+        is_simulated = "dialogues.jsonl" in self.had and config.simulate is not None
+        if is_simulated:
+            await _as_far_as_it_came(self.pipeline.simulate())
+        if "subsets.jsonl" in self.had:
             if is_simulated and not folder.given("subsets"):
-                pipeline.cut(dialogues)
-            else:
+                self.pipeline.cut(again.dialogues())
+            elif folder.file("subsets.jsonl").is_file():
                 again.take("subsets", folder.subsets(), config)
-        if assessed := quality.again(folder, again):
-            publishing.quality(again, assessed)
-        if folder.file("replies.jsonl").is_file():
-            if folder.given("replies"):
+
+    async def _tutors(self) -> None:
+        config, folder, again = self.pipeline.config, self.folder, self.pipeline.folder
+        if "replies.jsonl" in self.had and again.file("subsets.jsonl").is_file():
+            if not folder.given("replies"):
+                await _as_far_as_it_came(self.pipeline.collect(again.subsets()))
+            elif folder.file("replies.jsonl").is_file():
                 again.take("replies", folder.replies(), config)
-            else:
-                await pipeline.collect(again.subsets())
-        if folder.file("verdicts.jsonl").is_file():
-            judgments, verdicts = await pipeline.judge(again.subsets(), again.replies())
-            if folder.file("leaderboard.json").is_file():
-                rate_run(again, config, judgments, verdicts)
-                publishing.report(again)
-        if folder.file(score_plan.PLAN).is_file():
-            await perform(pipeline, *score_plan.read_plan(folder.path), publishing.teller(config.run.language))
+        is_rated = any(name.partition(".")[0] in ("leaderboard", "report") for name in self.had)
+        is_judged = bool({"judgments.jsonl", "verdicts.jsonl"} & self.had) or is_rated
+        if is_judged and config.judge is not None and again.file("replies.jsonl").is_file():
+            await _as_far_as_it_came(self.pipeline.judge(again.subsets(), again.replies()))
+            if is_rated:
+                self._rate()
+
+    def _rate(self) -> None:
+        again = self.pipeline.folder
+        rate_run(again, self.pipeline.config, again.judgments(), again.verdicts())
+        reports = {name.split(".")[1] for name in self.had if name.startswith("report.") and name.count(".") == 2}
+        own = self.pipeline.config.run.language
+        if any(name in self.had for name in ("report.md", "report.html", "leaderboard.md")):
+            self.publishing.report(again, own)
+        for language in sorted(reports - {own}):
+            with suppress(FileNotFoundError):
+                self.publishing.report(again, language)
 
 
-def compare(one: Path, other: Path) -> list[Compared]:
-    """Every published file of ``one`` that the recomputation makes, in order of names.
-
-    Records that it makes and ``one`` lacks are a difference too.
-    """
-    rows: list[Compared] = []
-    for path in sorted(one.iterdir()):
-        made = other / path.name
-        if not path.is_file() or path.name in SKIPPED or path.name.startswith("."):
-            continue
-        if not made.is_file():
-            continue
-        before, after = path.read_bytes(), made.read_bytes()
-        why = "" if before == after else _first_difference(before, after)
-        rows.append(Compared(path.name, before == after, why))
-    missing = {path.name for path in other.glob("*.jsonl")} - {path.name for path in one.iterdir()} - SKIPPED
-    rows += [Compared(name, False, "missing") for name in missing]
-    return sorted(rows, key=lambda row: row.file)
-
-
-def _first_difference(before: bytes, after: bytes) -> str:
-    old, new = before.split(b"\n"), after.split(b"\n")
-    for number, (left, right) in enumerate(zip(old, new, strict=False), 1):
-        if left != right:
-            return f"first in line {number}"
-    return f"{len(old)} lines against {len(new)}"
+async def _as_far_as_it_came(stage: Awaitable[object]) -> None:
+    """A stage that is under way is made again up to where the journal ends."""
+    with suppress(Stopping):
+        await stage

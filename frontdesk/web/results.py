@@ -22,6 +22,7 @@ from frontdesk.report.sections.study import table
 from frontdesk.report.sections.study.document import document
 from frontdesk.report.writers.html import html
 from frontdesk.report.writers.markdown import markdown
+from frontdesk.runner import published
 from runstore.ids import content_id
 from runstore.languages import words
 from runstore.problems import Problem
@@ -147,4 +148,5 @@ def _write_votes(
     )
     if beside is not None:
         write_json(beside / "human.json", HumanVotes(study=study.id, **dict(votes)))
+        published.record(beside, "human.json")
     return votes

@@ -167,4 +167,4 @@ def test_a_stage_file_that_is_gone_is_a_difference(config, tmp_path, capsys):
     (run / "judgments.jsonl").unlink()
     capsys.readouterr()
     assert main(["verify", "--run", str(run)]) == 1
-    assert "DIFFERENT  judgments.jsonl  (missing)" in capsys.readouterr().out
+    assert "missing    judgments.jsonl" in capsys.readouterr().out

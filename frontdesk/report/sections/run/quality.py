@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells
 from frontdesk.report.figures import p_text, percent, plain, span
 from frontdesk.report.writers.markdown import markdown
+from frontdesk.runner import published
 from frontdesk.runner.quality import RunQuality
 from frontdesk.runner.runfolder import RunFolder
 from runstore.languages import words
@@ -228,3 +229,4 @@ def _say(key: str, language: Language, **values: object) -> str:
 def write_quality(folder: RunFolder, quality: RunQuality) -> None:
     """``quality.md`` of a run whose students were assessed, in the run's language."""
     write_text(folder.file("quality.md"), markdown(document(quality.found, quality.name, quality.language)))
+    published.record(folder.path, "quality.md")
