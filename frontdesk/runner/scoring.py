@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.scoring.sheets import Form, Sheets, score_all
-from frontdesk.runner.config import Config
 from frontdesk.runner import published
+from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
 from frontdesk.runner.plan import sheets_asked
 from frontdesk.runner.score_files import Scored, ScoreResults, Teller, publish
