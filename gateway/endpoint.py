@@ -48,6 +48,7 @@ class Endpoint:
         self.name_json = orjson.dumps(name)
         self.timeout_s: float = settings.timeout_s
         self.spent = Spent()
+        self.told_until = 0.0
         self.health = EndpointHealth()
         self.gate = AdaptiveConcurrency(settings.concurrency, clock)
         keys = [] if keyless else key_values(settings, os.environ if environ is None else environ, name=name)

@@ -15,11 +15,10 @@ A text without a visible character is blank, whatever it was made of.
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 
 from gateway.thinking import without_thinking
-from runstore.publish import FILLERS, clean_unicode
+from runstore.publish import clean_unicode, has_visible
 from runstore.records import Role
 
 _NAMES: dict[Role, str] = {
@@ -36,7 +35,6 @@ _END_LAST = re.compile(rf"(?:{_ALONE}|{_GLUED})+(?P<rest>[^\w?？]*)\Z", re.IGNO
 _END_FIRST = re.compile(rf"\A(?:{_ALONE}|{_GLUED})(?=\s*\n|\s+[^\sa-z])")
 _END_LINE = re.compile(rf"^(?:{_ALONE}|{_GLUED})[^\S\n]*$", re.MULTILINE)
 _QUOTES = {'"': '"', "“": "”", "«": "»", "「": "」"}
-_BLANK_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Zl", "Zp", "Zs", "Mn"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +48,6 @@ class Speech:
     @property
     def is_blank(self) -> bool:
         return not has_visible(self.text)
-
-
-def has_visible(text: str) -> bool:
-    """Whether any character leaves a mark on paper."""
-    return any(
-        character not in FILLERS and unicodedata.category(character) not in _BLANK_CATEGORIES for character in text
-    )
 
 
 def read_speech(raw: str, role: Role) -> Speech:

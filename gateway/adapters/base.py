@@ -7,12 +7,15 @@ is one file with a ``Settings`` and an adapter class, and one line in ``catalog.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.prompt import Answer, Prompt
 from runstore.numbers import NotNegative, Real, Whole, YesNo
+
+Priced = Literal["input", "output", "cached_input", "cache_write", "cache_write_1h"]
+PRICED: tuple[str, ...] = get_args(Priced)
 
 
 class WireReply(NamedTuple):
@@ -62,7 +65,7 @@ class EndpointSettings(BaseModel):
     retries: Whole = Field(default=5, ge=0)
     longest_wait_s: Real = Field(default=120.0, ge=0)
     total_s: Real = Field(default=900.0, gt=0)
-    price: dict[Literal["input", "output", "cached_input"], NotNegative] | None = None
+    price: dict[Priced, NotNegative] | None = None
 
 
 class Adapter(Protocol):
