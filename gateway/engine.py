@@ -241,8 +241,7 @@ class Gateway:
         lane.in_use += 1
         call.is_out = True
         try:
-            if not call.is_announced:
-                await self._announce(target, call)
+            await self._announce(target, call)
             started = self.clocks.ticks()
             found = await self._send(target, call, attempt)
         except BaseException:
@@ -258,12 +257,12 @@ class Gateway:
         return await self._finish(target, call, reserved, attempt, found, latency)
 
     async def _announce(self, target: Endpoint, call: Call) -> None:
-        """Written before it is sent: whatever ends this process, the call is not forgotten."""
-        call.is_announced = True
+        """Every attempt is written before it is sent: whatever ends this process, a cap counts it."""
+        call.announced += 1
         journal = self.journal
         if journal is None:
             return
-        self._put(call.key, "sent", sent_line(target.name_json, self.clocks.wall()))
+        self._put(call.key, "sent", sent_line(target.name_json, self.clocks.wall(), call.announced))
         if journal.written() is not None:
             await asyncio.sleep(0)  # this tick's lines are written before the next tick's callers go on
             if journal.error is not None:
