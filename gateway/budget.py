@@ -58,6 +58,7 @@ class Budget:
     total: Spent = field(default_factory=Spent)
     in_flight: int = 0
     _ended: int = 0
+    _lost: int = 0
     _largest_usd: float = 0.0
     _largest_tokens: int = 0
     _change: asyncio.Future[None] | None = None
@@ -84,10 +85,24 @@ class Budget:
         self._largest_tokens = max(self._largest_tokens, sum(count or 0 for count in tokens.counts()[:3]))
         self._largest_usd = max(self._largest_usd, usd or 0.0)
 
-    def recall(self, calls: int) -> None:
-        """Calls of an earlier session."""
-        self.total.calls += calls
+    def recall(self, calls: int, *, lost: int = 0) -> None:
+        """Attempts of an earlier session: those that ended, and those in flight when it was killed.
+
+        Nobody knows what the lost ones took; under a cap each counts as the largest that is known.
+        """
+        self.total.calls += calls + lost
         self._ended += calls
+        self._lost += lost
+
+    @property
+    def spent_usd(self) -> float:
+        """Dollars that count under a cap, the lost attempts among them."""
+        return self.total.usd + self._lost * self._largest_usd
+
+    @property
+    def spent_tokens(self) -> float:
+        """The same of tokens."""
+        return float(self.total.tokens + self._lost * self._largest_tokens)
 
     def fits(self) -> bool:
         """Whether one more call may go out now; if not, perhaps when another has ended: see :meth:`change`.
@@ -96,21 +111,26 @@ class Budget:
         """
         total = self.total
         if self.calls is not None and total.calls >= self.calls:
-            raise BudgetReached(f"the cap of {self.calls} calls is reached")
+            raise BudgetReached(f"the cap of {self.calls} calls is reached; to go on, raise budget.calls")
         now = True
         for cap, spent, largest, unit in (
-            (self.usd, total.usd, self._largest_usd, "USD"),
-            (self.tokens, float(total.tokens), float(self._largest_tokens), "tokens"),
+            (self.usd, self.spent_usd, self._largest_usd, "usd"),
+            (self.tokens, self.spent_tokens, float(self._largest_tokens), "tokens"),
         ):
             if cap is None:
                 continue
             if not self.in_flight:
-                mean = spent / self._ended if self._ended else 0.0
+                mean = (spent - self._lost * largest) / self._ended if self._ended else 0.0
                 if spent >= cap or spent + mean > cap:
-                    raise BudgetReached(f"the cap of {cap:g} {unit} is reached: {spent:.6g} spent")
+                    raise BudgetReached(self._reached(cap, spent, unit))
             elif not self._ended or spent + (self.in_flight + 1) * largest > cap:
                 now = False
         return now
+
+    def _reached(self, cap: float, spent: float, unit: str) -> str:
+        lost = f" ({self._lost} attempts that were lost each count as the largest)" if self._lost else ""
+        said = f"the cap of {cap:g} {'USD' if unit == 'usd' else unit} is reached: {spent:.6g} spent{lost}"
+        return f"{said}; to go on, raise budget.{unit}"
 
     def change(self) -> asyncio.Future[None]:
         """Done when a call that is in flight now has ended."""

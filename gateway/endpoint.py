@@ -52,6 +52,7 @@ class Endpoint:
         self.name_json = orjson.dumps(name)
         self.timeout_s: float = settings.timeout_s
         self.spent = Spent()
+        self.told_until = 0.0
         self.health = EndpointHealth()
         self.gate = AdaptiveConcurrency(settings.concurrency, clock)
         environ = os.environ if environ is None else environ

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, cast
 
 from gateway.adapters.base import Adapter
+from gateway.answers import decided
 from gateway.budget import Budget
 from gateway.clocks import Clocks
 from gateway.endpoint import Endpoint
@@ -42,6 +43,9 @@ from gateway.wire import Attempt, Deadlines
 from runstore.ids import draw
 from runstore.journal import Journal, State
 from runstore.records import Usage
+
+LONG_WAIT_S = 60.0
+"""A wait for the limits per minute that is worth telling."""
 
 
 class Gateway:
@@ -211,6 +215,7 @@ class Gateway:
             await target.gate.take()
         try:
             wait, reserved = target.reserve(call.estimate)
+            self._tell_of_wait(target, wait)
             await self.pause(wait)
             while self._is_capped and self._stop is None and not self.budget.fits():
                 await asyncio.shield(self.budget.change())
@@ -220,6 +225,14 @@ class Gateway:
             raise
         call.waited_s += self.clocks.ticks() - since
         return reserved
+
+    def _tell_of_wait(self, target: Endpoint, wait_s: float) -> None:
+        """Nobody waits long for a limit of the configuration without a word; one a minute is enough."""
+        now = self.clocks.ticks()
+        if wait_s < LONG_WAIT_S or now < target.told_until:
+            return
+        target.told_until = now + LONG_WAIT_S
+        self.notify(f"{target.name}: waits {wait_s:.0f} s for requests_per_minute or tokens_per_minute")
 
     async def _check_open(self, target: Endpoint, call: Call) -> None:
         if self._stop is not None:
@@ -236,8 +249,7 @@ class Gateway:
         lane.in_use += 1
         call.is_out = True
         try:
-            if not call.is_announced:
-                await self._announce(target, call)
+            await self._announce(target, call)
             started = self.clocks.ticks()
             found = await self._send(target, call, attempt)
         except BaseException:
@@ -253,12 +265,12 @@ class Gateway:
         return await self._finish(target, call, reserved, attempt, found, latency)
 
     async def _announce(self, target: Endpoint, call: Call) -> None:
-        """Written before it is sent: whatever ends this process, the call is not forgotten."""
-        call.is_announced = True
+        """Every attempt is written before it is sent: whatever ends this process, a cap counts it."""
+        call.announced += 1
         journal = self.journal
         if journal is None:
             return
-        self._put(call.key, "sent", sent_line(target.name_json, self.clocks.wall()))
+        self._put(call.key, "sent", sent_line(target.name_json, self.clocks.wall(), call.announced))
         if journal.written() is not None:
             await asyncio.sleep(0)  # this tick's lines are written before the next tick's callers go on
             if journal.error is not None:
@@ -285,9 +297,7 @@ class Gateway:
         await self._deadlines.end(task)
         if fault is not None:
             return fault
-        if not isinstance(answer, Answer) or type(answer.text) is not str:
-            return Fault("unexpected", f"the adapter gave {type(answer).__name__}, not an answer with a text")
-        return answer
+        return decided(answer)
 
     async def _finish(
         self, target: Endpoint, call: Call, reserved: int, attempt: Attempt, answer: Answer, latency: float

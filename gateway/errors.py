@@ -30,6 +30,7 @@ FaultKind = Literal[
     "refused",
     "truncated",
     "empty",
+    "tool_call",
     "malformed",
     "rate_limit",
     "quota",

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gateway.adapters.base import EndpointSettings
+from gateway.adapters.base import PRICED, EndpointSettings
 from runstore.records import Usage
 from runstore.yaml_file import read_yaml
 
@@ -21,6 +21,7 @@ TABLE = Path(__file__).with_name("prices.yaml")
 FREE_KINDS = frozenset({"local", "scripted"})
 BATCH_FACTOR = 0.5
 """Gemini, OpenAI and Anthropic all take half the price for their batch interfaces."""
+CACHE_WRITE_FACTOR, CACHE_WRITE_1H_FACTOR = 1.25, 2.0
 
 _MILLION = 1_000_000
 _VERSION = re.compile(
@@ -32,6 +33,9 @@ _VERSION = re.compile(
 class Price:
     """USD per million tokens. A part that is None is unknown; cached input without a price of its own is input.
 
+    Writing to a provider's prompt cache, where it is counted, costs 1.25 times the input for five minutes and
+    twice the input for an hour, unless it has a price of its own (Anthropic's multipliers).
+
     ``source`` says where the numbers come from, ``date`` when they were noted (ISO, or None for a user's own).
     """
 
@@ -40,6 +44,8 @@ class Price:
     cached_input: float | None = None
     source: str = "configuration"
     date: str | None = None
+    cache_write: float | None = None
+    cache_write_1h: float | None = None
 
 
 FREE = Price(0.0, 0.0, 0.0, source="runs on this machine")
@@ -55,8 +61,15 @@ def price_of(settings: EndpointSettings) -> Price | None:
 
 
 def from_mapping(price: Mapping[Any, float]) -> Price:
-    """A price from the keys ``input``, ``output`` and ``cached_input``; each may be missing."""
-    return Price(price.get("input"), price.get("output"), price.get("cached_input"))
+    """A price from the keys ``input``, ``output``, ``cached_input``, ``cache_write`` and ``cache_write_1h``; each
+    may be missing."""
+    return Price(
+        price.get("input"),
+        price.get("output"),
+        price.get("cached_input"),
+        cache_write=price.get("cache_write"),
+        cache_write_1h=price.get("cache_write_1h"),
+    )
 
 
 def listed(model: str) -> Price | None:
@@ -75,25 +88,35 @@ def listed(model: str) -> Price | None:
 def cost(price: Price | Mapping[Any, float] | None, tokens: Usage, *, batch: bool = False) -> float | None:
     """USD of one call, or None where a price or a count that it needs is unknown.
 
-    ``tokens.input`` includes ``tokens.cached``; thinking is billed as output. ``batch``: through a provider's
-    batch interface.
+    ``tokens.input`` includes what was read from and written to the cache; thinking is billed as output.
+    ``batch``: through a provider's batch interface.
     """
     if price is None:
         return None
     if not isinstance(price, Price):
         price = from_mapping(price)
-    cached = min(tokens.cached or 0, tokens.input or 0)
+    whole = tokens.input or 0
+    cached = min(tokens.cached or 0, whole)
+    written = min(tokens.cache_written or 0, whole - cached)
+    written_1h = min(tokens.cache_written_1h or 0, whole - cached - written)
+    special = cached + written + written_1h
     cached_price = price.input if price.cached_input is None else price.cached_input
     output = None if tokens.output is None else tokens.output + (tokens.thinking or 0)
     parts = [
-        _part(price.input, None if tokens.input is None else tokens.input - cached),
+        _part(price.input, None if tokens.input is None else tokens.input - special),
         _part(cached_price, cached),
+        _part(_else_times(price.cache_write, CACHE_WRITE_FACTOR, price.input), written),
+        _part(_else_times(price.cache_write_1h, CACHE_WRITE_1H_FACTOR, price.input), written_1h),
         _part(price.output, output),
     ]
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None
     return sum(known) / _MILLION * (BATCH_FACTOR if batch else 1.0)
+
+
+def _else_times(own: float | None, factor: float, price: float | None) -> float | None:
+    return factor * price if own is None and price is not None else own
 
 
 def _part(price: float | None, tokens: int | None) -> float | None:
@@ -112,7 +135,7 @@ def table() -> dict[str, Price]:
     prices: dict[str, Price] = {}
     for vendor, models in file.mapping(top["vendors"], ("vendors",)).items():
         for model, raw in file.mapping(models, ("vendors", vendor)).items():
-            parts = file.mapping(raw, ("vendors", vendor, model), ("input", "output", "cached_input"))
-            numbers = {part: float(value) for part, value in parts.items()}
-            prices[model] = Price(**numbers, source=f"{vendor}'s list prices; {note}", date=date)
+            parts = file.mapping(raw, ("vendors", vendor, model), PRICED)
+            numbers = from_mapping({part: float(value) for part, value in parts.items()})
+            prices[model] = replace(numbers, source=f"{vendor}'s list prices; {note}", date=date)
     return prices

@@ -2,7 +2,8 @@
 
 A line's members after key and state: ``endpoint``, ``repeat``, ``where`` (stage, item), ``at`` (seconds since the
 epoch), then ``latency_s``, ``cost_usd``, ``answer``, ``faults``, ``request``, ``response`` of a call that was
-answered, or ``failure``, ``faults``, ``request`` of one that was not.
+answered, or ``failure``, ``faults``, ``request`` of one that was not. A ``sent`` line has ``endpoint``, ``at``
+and, from a call's second attempt on, ``attempt``.
 """
 
 from __future__ import annotations
@@ -38,12 +39,14 @@ class Call:
     began: float
     faults: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     waited_s: float = 0.0
-    is_announced: bool = False
+    announced: int = 0
     is_out: bool = False
 
 
-def sent_line(endpoint: bytes, wall: float) -> bytes:
-    return b',"endpoint":%b,"at":%.3f' % (endpoint, wall)
+def sent_line(endpoint: bytes, wall: float, attempt: int = 1) -> bytes:
+    """The rest of the line that goes out before an attempt; only those after a call's first have a number."""
+    again = b',"attempt":%d' % attempt if attempt > 1 else b""
+    return b'%b,"endpoint":%b,"at":%.3f' % (again, endpoint, wall)
 
 
 def ok_line(endpoint: bytes, call: Call, answer: Answer, bodies: Sequence[bytes], wall: float) -> bytes:
@@ -74,7 +77,7 @@ def failed_line(endpoint: bytes, call: Call, kind: str, message: str, text: str,
         _labels(endpoint, call, wall),
         orjson.dumps(failure),
         orjson.dumps(call.faults),
-        as_json(call.sent) if call.is_announced else b"null",
+        as_json(call.sent) if call.announced else b"null",
     )
 
 

@@ -5,9 +5,10 @@ line (format version, program, host); every other line is
 
     {"key": K, "state": "sent" | "ok" | "failed" | "truncated" | "note", ..., "crc": C}
 
-``K`` is the hash of everything that was sent; ``crc`` is the CRC-32 of the line before it. Lines of one event-loop
-tick are joined into one write. A line that says "sent" goes out before its call, so that calls which were paid
-for but lost with the process can be counted. Only "ok" lines are ever served again.
+``K`` is the hash of everything that was sent; ``crc`` is the CRC-32 of the line before it. Lines of one event-
+loop tick are joined into one write. A line that says "sent" goes out before each attempt at a call (``attempt``
+numbers those after the first), so that what was paid for but lost with the process can be counted. Only "ok" lines
+are ever served again.
 
 On opening, a torn tail (a last fragment without an end) is passed over and noted; any other damage stops with file
 and line, and nothing is ever deleted (see :mod:`runstore.segments`). The index holds two integers a finished call,
@@ -37,6 +38,7 @@ State = Literal["sent", "ok", "failed", "truncated", "note"]
 
 _KEY_START, _KEY_END = len(b'{"key":"'), len(b'{"key":"') + 32
 _STATE_START = _KEY_END + len(b'","state":"')
+_ANOTHER_ATTEMPT = b'sent","attempt":'
 _OFFSET_BITS = 44
 _MOST_OPEN = 64
 
@@ -131,7 +133,8 @@ class Journal:
             return
         short = int(line[_KEY_START : _KEY_START + 16], 16)
         if state == b"sent":
-            open_calls[short] = open_calls.get(short, 0) + 1
+            if not line.startswith(_ANOTHER_ATTEMPT, _STATE_START):
+                open_calls[short] = open_calls.get(short, 0) + 1
             return
         others = open_calls.pop(short, 1) - 1
         if others:

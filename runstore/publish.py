@@ -30,6 +30,7 @@ FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 _FORMULA_STARTS = frozenset("=+-@＝＋－＠")
 _UNSEEN = frozenset({"Cc", "Cf", "Zs", "Mn"})
+_BLANK = _UNSEEN | {"Cn", "Co", "Zl", "Zp"}
 _JSON_OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -223,6 +224,11 @@ def require_columns(path: Path, header: Sequence[str], names: Iterable[str]) -> 
             raise InputProblem(path, f"a column {name!r}", found=", ".join(header), line=1)
         if header.count(name) > 1:
             raise InputProblem(path, "each column once", found=f"{name!r} twice", line=1)
+
+
+def has_visible(text: str) -> bool:
+    """Whether any character leaves a mark on paper: what has none is blank, whatever it was made of."""
+    return any(character not in FILLERS and unicodedata.category(character) not in _BLANK for character in text)
 
 
 def guard_cell(text: str) -> str:

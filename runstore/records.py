@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from runstore.languages import known_language
 
@@ -118,21 +118,34 @@ class Subset(Record):
 
 
 class Usage(Record):
-    """Tokens as the provider counted them; None where it did not say. ``input`` includes ``cached``."""
+    """Tokens as the provider counted them; None where it did not say.
+
+    ``input`` includes ``cached``, what was read from the provider's prompt cache, and what was written to it for
+    five minutes (``cache_written``) or an hour (``cache_written_1h``): each has a price of its own.
+    """
 
     input: int | None = None
     output: int | None = None
     thinking: int | None = None
     cached: int | None = None
+    cache_written: int | None = None
+    cache_written_1h: int | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_absent_writes(self, whole: SerializerFunctionWrapHandler) -> dict[str, int | None]:
+        """Cache writes stand in a record only where there were any."""
+        counts: dict[str, int | None] = whole(self)
+        return {name: count for name, count in counts.items() if count or not name.startswith("cache_written")}
 
     @classmethod
     def of(cls, counts: Iterable[int | None]) -> Usage:
-        """The counts in the order of the fields, as the journal has them."""
-        return cls(**dict(zip(cls.model_fields, counts, strict=True)))
+        """The counts in the order of the fields, as the journal has them; those left out at the end are None."""
+        return cls(**dict(zip(cls.model_fields, counts, strict=False)))
 
-    def counts(self) -> tuple[int | None, int | None, int | None, int | None]:
-        """What :meth:`of` takes."""
-        return self.input, self.output, self.thinking, self.cached
+    def counts(self) -> tuple[int | None, ...]:
+        """What :meth:`of` takes: the first four, and the cache writes where there are any."""
+        written = (self.cache_written, self.cache_written_1h)
+        return (self.input, self.output, self.thinking, self.cached, *(written if any(written) else ()))
 
 
 class Reply(Record):

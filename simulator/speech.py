@@ -19,11 +19,10 @@ made of.
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 
 from gateway.thinking import without_thinking
-from runstore.publish import FILLERS, clean_unicode
+from runstore.publish import clean_unicode, has_visible
 from runstore.records import Removed, Role
 from simulator.ending import without_end
 from simulator.labels import FIRST
@@ -32,7 +31,6 @@ from simulator.overrun import overrun_at
 LONGEST_EXCERPT = 200
 _OTHER: dict[Role, Role] = {"student": "teacher", "teacher": "student"}
 _QUOTES = {'"': '"', "“": "”", "«": "»", "「": "」"}
-_BLANK_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Zl", "Zp", "Zs", "Mn"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +45,6 @@ class Speech:
     @property
     def is_blank(self) -> bool:
         return not has_visible(self.text)
-
-
-def has_visible(text: str) -> bool:
-    """Whether any character leaves a mark on paper."""
-    return any(
-        character not in FILLERS and unicodedata.category(character) not in _BLANK_CATEGORIES for character in text
-    )
 
 
 def read_reply(raw: str) -> Speech:

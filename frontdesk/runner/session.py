@@ -8,6 +8,7 @@ import gc
 import signal
 import sys
 import threading
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
@@ -103,17 +104,25 @@ def _greet(gateway: Gateway, journal: Journal, progress: Progress) -> None:
 
 
 def count_earlier(journal: Journal, budget: Budget) -> None:
-    """Add what earlier processes of this run spent to the totals that caps are checked against."""
-    budget.recall(journal.lost)
+    """Add what earlier processes of this run spent to the totals that caps are checked against.
+
+    Attempts that were announced and never heard of count as spent: they may have been.
+    """
+    open_attempts: Counter[str] = Counter()
     for row in journal.rows():
-        if row["state"] in ("sent", "note"):
+        if row["state"] == "note":
             continue
-        budget.recall(len(row["faults"]) + (row["state"] == "ok"))
+        if row["state"] == "sent":
+            open_attempts[row["key"]] += 1
+            continue
+        ended = len(row["faults"]) + (row["state"] == "ok")
+        budget.recall(ended, lost=max(0, open_attempts.pop(row["key"], 0) - ended))
         for fault in row["faults"]:
             if fault["usage"] is not None:
                 budget.spend(Usage.of(fault["usage"]), fault["cost_usd"])
         if row["state"] == "ok":
             budget.spend(Usage.of(row["answer"]["usage"]), row["cost_usd"])
+    budget.recall(0, lost=open_attempts.total())
 
 
 def run_interruptibly(work: Callable[[], Awaitable[int]], gateway_of: Callable[[], Gateway | None]) -> int:

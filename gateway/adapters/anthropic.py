@@ -10,8 +10,9 @@ from pydantic import Field, model_validator
 
 from gateway.adapters import classify, reading
 from gateway.adapters.base import EndpointSettings, Wire
-from gateway.adapters.vendor import Vendor, VendorSettings, given, messages_json
+from gateway.adapters.vendor import Vendor, VendorSettings, given, in_range, messages_json
 from gateway.adapters.waits import Clock
+from gateway.answers import says_something
 from gateway.errors import NO, Fault
 from gateway.prompt import Answer, Prompt
 from runstore.numbers import Whole, YesNo
@@ -20,13 +21,14 @@ from runstore.records import Usage
 _PUBLIC = "https://api.anthropic.com"
 _VERSION = "2023-06-01"
 _PATH = "/v1/messages"
+_LIMIT = 1024
 _SAMPLING = re.compile(r"\b(temperature|top_p|top_k)\b")
 
 
 class AnthropicSettings(VendorSettings):
     """``max_output_tokens`` must be sent, so it has a default here. ``cache_prompt`` marks the system text."""
 
-    max_output_tokens: Whole | None = Field(default=1024, gt=0)
+    max_output_tokens: Whole | None = Field(default=_LIMIT, gt=0)
     thinking_budget: Whole | None = Field(default=None, ge=1024)
     cache_prompt: YesNo = False
 
@@ -34,6 +36,22 @@ class AnthropicSettings(VendorSettings):
     def _only_what_is_sent(self) -> AnthropicSettings:
         if self.seed is not None:
             raise ValueError("seed: this kind of endpoint has no seed; leave it out")
+        in_range("temperature", self.temperature, 0, 1)
+        in_range("top_p", self.top_p, 0, 1)
+        budget, limit = self.thinking_budget, self.max_output_tokens or _LIMIT
+        if budget is None:
+            return self
+        if budget >= limit:
+            where = "its default of " if "max_output_tokens" not in self.model_fields_set else ""
+            raise ValueError(
+                f"thinking_budget: found {budget}, expected less than max_output_tokens, {where}{limit}: thinking "
+                "counts towards the limit"
+            )
+        if self.temperature not in (None, 1):
+            raise ValueError(
+                f"temperature: found {self.temperature:g}, expected none (or 1) beside thinking_budget"
+            )
+        in_range("top_p", self.top_p, 0.95, 1, " beside thinking_budget")
         return self
 
 
@@ -44,7 +62,7 @@ class AnthropicAdapter(Vendor):
 
     def __init__(self, settings: AnthropicSettings, *, now: Clock = time.time) -> None:
         super().__init__(settings, _PUBLIC, now)
-        self._limit = settings.max_output_tokens or 1024
+        self._limit = settings.max_output_tokens or _LIMIT
         self._head = reading.dumps({"model": settings.model, "max_tokens": self._limit})[:-1]
         budget = settings.thinking_budget
         thinking = None if budget is None else {"type": "enabled", "budget_tokens": budget}
@@ -79,7 +97,7 @@ class AnthropicAdapter(Vendor):
         if body.get("error"):
             raise classify.embedded_fault(body["error"], reply, self._now)
         text = reading.joined(body.get("content"))
-        usage = _usage(body)
+        usage, warnings = _usage(body)
         stop = body.get("stop_reason")
         request_id = reply.headers.get("request-id") or body.get("id")
         if stop == "refusal":
@@ -89,6 +107,8 @@ class AnthropicAdapter(Vendor):
         if stop == "model_context_window_exceeded":
             message = "the model's context window is full: stop reason model_context_window_exceeded"
             raise Fault("context_length", message, NO, text=text, usage=usage, request_id=request_id)
+        if not says_something(text) and (tools := _called(body)):
+            raise reading.called_tool(tools, usage)
         return reading.settle(
             text,
             usage,
@@ -97,7 +117,14 @@ class AnthropicAdapter(Vendor):
             cut="max_tokens" if stop == "max_tokens" else None,
             limit=self._limit,
             accept_truncated=self.settings.accept_truncated,
+            warnings=warnings,
         )
+
+
+def _called(body: dict[str, Any]) -> list[object]:
+    """The names of the tools that a reply calls."""
+    blocks = [reading.as_dict(block) for block in reading.as_list(body.get("content"))]
+    return [block.get("name") for block in blocks if block.get("type") == "tool_use"]
 
 
 def _explained(fault: Fault) -> Fault:
@@ -109,11 +136,20 @@ def _explained(fault: Fault) -> Fault:
     return Fault(fault.kind, f"{fault.message} ({hint})", fault.retry, status=fault.status)
 
 
-def _usage(body: dict[str, Any]) -> Usage:
-    """``input_tokens`` leaves out what the cache read and wrote; here input is all of it."""
-    usage = reading.as_dict(body.get("usage"))
-    read = reading.count(usage.get("cache_read_input_tokens"))
-    fresh = reading.count(usage.get("input_tokens"))
-    written = reading.count(usage.get("cache_creation_input_tokens"))
-    whole = None if fresh is None else fresh + (read or 0) + (written or 0)
-    return Usage(input=whole, output=reading.count(usage.get("output_tokens")), cached=read)
+def _usage(body: dict[str, Any]) -> tuple[Usage, tuple[str, ...]]:
+    """``input_tokens`` leaves out what the cache read and wrote; here input is all of it.
+
+    What was written for an hour is told apart where the provider does so; the rest was for five minutes.
+    """
+    counts = reading.Counts(body.get("usage"))
+    fresh, cached = counts("input_tokens"), counts("cache_read_input_tokens")
+    written = counts("cache_creation_input_tokens")
+    for_an_hour = counts("cache_creation", "ephemeral_1h_input_tokens")
+    usage = Usage(
+        input=None if fresh is None else fresh + (cached or 0) + (written or 0),
+        output=counts("output_tokens"),
+        cached=cached,
+        cache_written=None if written is None else written - min(written, for_an_hour or 0),
+        cache_written_1h=min(written or 0, for_an_hour or 0) or None,
+    )
+    return usage, counts.warnings

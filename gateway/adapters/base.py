@@ -7,13 +7,16 @@ is one file with a ``Settings`` and an adapter class, and one line in ``catalog.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gateway import proxies
 from gateway.prompt import Answer, Prompt
 from runstore.numbers import NotNegative, Real, Whole, YesNo
+
+Priced = Literal["input", "output", "cached_input", "cache_write", "cache_write_1h"]
+PRICED: tuple[str, ...] = get_args(Priced)
 
 
 class WireReply(NamedTuple):
@@ -65,7 +68,7 @@ class EndpointSettings(BaseModel):
     total_s: Real = Field(default=900.0, gt=0)
     largest_reply_mb: Real = Field(default=4.0, gt=0)
     proxy: str | bool | None = None
-    price: dict[Literal["input", "output", "cached_input"], NotNegative] | None = None
+    price: dict[Priced, NotNegative] | None = None
 
     @model_validator(mode="after")
     def _names_a_proxy(self) -> EndpointSettings:

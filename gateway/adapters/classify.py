@@ -1,6 +1,9 @@
 """What a failed response means, for every provider: status + headers + body -> Fault with its Retry.
 
 Also used for an error object inside a response with status 200, whose own code then stands for the status.
+Status, code, type, reason, the names of violated quotas, RetryInfo and headers decide; the message's words count
+only where none of these speaks, for the same sentence about plan and billing comes with a limit that passes in a
+second and with an empty account.
 Shapes read: ``{"error": {message, type, code, status, param, details}}`` (OpenAI, Gemini, Anthropic, vLLM,
 OpenRouter), ``{"error": "text"}`` (Ollama), ``{"detail": ...}`` (FastAPI), ``{"message": ...}``, a list of one
 of these, and pages of HTML.
@@ -14,7 +17,7 @@ from typing import Any, NamedTuple
 
 from gateway.adapters import reading
 from gateway.adapters.base import WireReply
-from gateway.adapters.waits import Clock, asked_wait, is_daily
+from gateway.adapters.waits import Clock, asked_wait, is_daily, names_a_wait, violated_quotas
 from gateway.errors import NO, TRANSIENT, Fault, FaultKind, Retry
 
 _CONTEXT = re.compile(
@@ -32,8 +35,22 @@ _BAD_KEY = re.compile(
     r"api[ _-]?key (?:not valid|expired|invalid)|(?:invalid|incorrect|no) api[ _-]?key", re.IGNORECASE
 )
 _NO_MONEY = re.compile(
-    r"insufficient[_ ](?:quota|balance|funds|credit)|credit balance is too low|billing", re.IGNORECASE
+    r"insufficient[_ ](?:quota|balance|funds|credit)|credit balance is too low|plan and billing details"
+    r"|billing (?:hard limit|account)|enable billing",
+    re.IGNORECASE,
 )
+_OUT_OF_MONEY = frozenset(
+    {
+        "insufficient_quota",
+        "billing_error",
+        "billing_hard_limit_reached",
+        "billing_not_active",
+        "exceeded_current_quota_error",
+        "insufficient_balance",
+        "insufficient_funds",
+    }
+)
+"""Codes and types of an account that is empty, whatever the status: waiting does not help."""
 
 _STATUS_OF_NAME: dict[str, int] = {
     "INVALID_ARGUMENT": 400,
@@ -50,14 +67,15 @@ _STATUS_OF_NAME: dict[str, int] = {
     "invalid_request_error": 400,
     "authentication_error": 401,
     "invalid_api_key": 401,
-    "billing_error": 402,
-    "insufficient_quota": 429,
+    **dict.fromkeys(_OUT_OF_MONEY, 402),
     "permission_error": 403,
     "not_found_error": 404,
     "model_not_found": 404,
     "request_too_large": 413,
     "rate_limit_error": 429,
     "rate_limit_exceeded": 429,
+    "RATE_LIMIT_EXCEEDED": 429,
+    "rateLimitExceeded": 429,
     "api_error": 500,
     "server_error": 500,
     "timeout_error": 504,
@@ -142,8 +160,11 @@ def _classified(status: int, said: Said, headers: Mapping[str, str], now: Clock,
 
 def _kind_and_retry(status: int, said: Said, headers: Mapping[str, str], now: Clock) -> tuple[FaultKind, Retry]:
     text = " ".join((said.message, *said.names))
-    if status in (429, 529) and not _TOO_LARGE.search(text):
-        return _limited(text, said, headers, now)
+    if 400 <= status < 500 and not _OUT_OF_MONEY.isdisjoint(said.names):
+        return "quota", NO
+    is_limit = status in (429, 529) or (status in (400, 403) and _named_status(said) == 429)
+    if is_limit and not _TOO_LARGE.search(said.message):
+        return _limited(said, headers, now)
     if status in _CAN_BE_TOO_LONG and (_CONTEXT.search(text) or _TOO_LARGE.search(text)):
         return "context_length", NO
     if status >= 500 and status not in (501, 505):
@@ -153,23 +174,29 @@ def _kind_and_retry(status: int, said: Said, headers: Mapping[str, str], now: Cl
         return ("timeout" if status == 408 else "server"), Retry(
             "transient", asked_wait(headers, said.details, "", now)
         )
-    if status in (401, 403, 407) or (status == 400 and ("API_KEY_INVALID" in text or _BAD_KEY.search(text))):
+    if status in (401, 403, 407) or (status == 400 and ("API_KEY_INVALID" in said.names or _BAD_KEY.search(text))):
         return "auth", NO
-    if status == 402 or (status == 400 and _NO_MONEY.search(text)):
+    if status == 402 or (status == 400 and _NO_MONEY.search(said.message)):
         return "quota", NO
     if status == 404 and _NO_MODEL.search(text):
         return "unknown_model", NO
     return ("context_length" if status == 413 else "bad_request"), NO
 
 
-def _limited(text: str, said: Said, headers: Mapping[str, str], now: Clock) -> tuple[FaultKind, Retry]:
+def _limited(said: Said, headers: Mapping[str, str], now: Clock) -> tuple[FaultKind, Retry]:
     """A rate limit passes in seconds or minutes; a quota of the day or of money does not.
 
     Gemini adds a RetryInfo of seconds even to a quota of the day, so there only a Retry-After header counts.
     """
-    if _NO_MONEY.search(text):
-        return "quota", NO
-    if is_daily(text, said.details):
+    if is_daily(said.message, said.details):
         wait = asked_wait(headers, (), "", now)
         return "quota", NO if wait is None else Retry("rate_limited", wait)
+    if not _is_named_limit(said, headers, now) and _NO_MONEY.search(said.message):
+        return "quota", NO
     return "rate_limit", Retry("rate_limited", asked_wait(headers, said.details, said.message, now))
+
+
+def _is_named_limit(said: Said, headers: Mapping[str, str], now: Clock) -> bool:
+    """Whether anything but words says that this is a limit on the rate, which passes."""
+    named = _named_status(said) in (429, 529)
+    return named or bool(violated_quotas(said.details)) or names_a_wait(headers, said.details, now)

@@ -9,10 +9,13 @@ import time
 from typing import Any, ClassVar, Literal
 from urllib.parse import quote
 
+from pydantic import model_validator
+
 from gateway.adapters import classify, reading
 from gateway.adapters.base import EndpointSettings, Wire, WireReply
-from gateway.adapters.vendor import Vendor, VendorSettings, given
+from gateway.adapters.vendor import Vendor, VendorSettings, given, in_range
 from gateway.adapters.waits import Clock
+from gateway.answers import says_something
 from gateway.errors import NO, TRANSIENT, Fault
 from gateway.prompt import Answer, Message, Prompt
 from runstore.numbers import Whole
@@ -30,6 +33,21 @@ class GeminiSettings(VendorSettings):
     thinking_budget: Whole | None = None
     thinking_level: Literal["minimal", "low", "medium", "high"] | None = None
     safety: dict[str, str] | None = None
+
+    @model_validator(mode="after")
+    def _is_taken(self) -> GeminiSettings:
+        in_range("temperature", self.temperature, 0, 2)
+        in_range("top_p", self.top_p, 0, 1)
+        if self.thinking_budget is not None and self.thinking_budget < -1:
+            raise ValueError(
+                f"thinking_budget: found {self.thinking_budget}, expected -1 (dynamic), 0 (off) or more"
+            )
+        if self.thinking_budget is not None and self.thinking_level is not None:
+            raise ValueError(
+                f"thinking_level: found {self.thinking_level!r} beside thinking_budget = {self.thinking_budget}, "
+                "expected one of the two"
+            )
+        return self
 
 
 class GeminiAdapter(Vendor):
@@ -103,7 +121,7 @@ class GeminiAdapter(Vendor):
     def _without_candidates(self, body: dict[str, Any], reply: WireReply) -> Fault:
         if body.get("error"):
             return classify.embedded_fault(body["error"], reply, self._now)
-        usage, request_id = _usage(body), body.get("responseId")
+        usage, request_id = _usage(body)[0], body.get("responseId")
         reason = reading.as_dict(body.get("promptFeedback")).get("blockReason")
         if reason:
             return Fault("blocked", f"the prompt was blocked: {reason}", NO, usage=usage, request_id=request_id)
@@ -114,13 +132,18 @@ class GeminiAdapter(Vendor):
         )
 
     def _answer(self, candidate: dict[str, Any], body: dict[str, Any]) -> Answer:
-        usage, request_id = _usage(body), body.get("responseId")
+        (usage, warnings), request_id = _usage(body), body.get("responseId")
         finish = candidate.get("finishReason")
-        text = reading.joined(reading.as_dict(candidate.get("content")).get("parts"))
+        parts = reading.as_dict(candidate.get("content")).get("parts")
+        text = reading.joined(parts)
         if finish in _BLOCKED:
             said = candidate.get("finishMessage")
             message = f"the reply was blocked: {finish}" + (f" ({reading.shown(str(said))})" if said else "")
             raise Fault("blocked", message, NO, text=text, usage=usage, request_id=request_id)
+        tools = [reading.as_dict(part).get("functionCall") for part in reading.as_list(parts)]
+        called: list[object] = [reading.as_dict(tool).get("name") for tool in tools if tool]
+        if finish == "UNEXPECTED_TOOL_CALL" or (called and not says_something(text)):
+            raise reading.called_tool(called, usage)
         if finish not in ("STOP", "MAX_TOKENS", None, "FINISH_REASON_UNSPECIFIED"):
             message = f"the reply ended with finish reason {finish}"
             raise Fault("malformed", message, TRANSIENT, text=text, usage=usage, request_id=request_id)
@@ -132,6 +155,7 @@ class GeminiAdapter(Vendor):
             cut="MAX_TOKENS" if finish == "MAX_TOKENS" else None,
             limit=self.settings.max_output_tokens,
             accept_truncated=self.settings.accept_truncated,
+            warnings=warnings,
         )
 
 
@@ -140,17 +164,16 @@ def _content(message: Message) -> dict[str, Any]:
     return {"parts": [{"text": message.content}], "role": role}
 
 
-def _usage(body: dict[str, Any]) -> Usage:
+def _usage(body: dict[str, Any]) -> tuple[Usage, tuple[str, ...]]:
     """Counts of nothing are left out by the provider; what the total leaves for the text then is its count."""
-    usage = reading.as_dict(body.get("usageMetadata"))
-    read = reading.count(usage.get("promptTokenCount"))
-    written = reading.count(usage.get("candidatesTokenCount"))
-    thinking = reading.count(usage.get("thoughtsTokenCount"))
-    if written is None and read is not None:
-        total = reading.count(usage.get("totalTokenCount"))
+    counts = reading.Counts(body.get("usageMetadata"))
+    read, thinking = counts("promptTokenCount"), counts("thoughtsTokenCount")
+    written = counts("candidatesTokenCount")
+    if written is None and read is not None and not counts.warnings:
+        total = counts("totalTokenCount")
         written = None if total is None else max(0, total - read - (thinking or 0))
-    cached = reading.count(usage.get("cachedContentTokenCount"))
-    return Usage(input=read, output=written, thinking=thinking, cached=cached)
+    cached = counts("cachedContentTokenCount")
+    return Usage(input=read, output=written, thinking=thinking, cached=cached), counts.warnings
 
 
 def _upper(value: str | None) -> str | None:

@@ -197,8 +197,15 @@ class HttpAdapter:
             raise Fault(
                 "server", f"the service failed: {said}", TRANSIENT, status=reply.status, text=text[: found.start()]
             )
-        counts = {name: reading.count(templates.walk(data, path)) for name, path in self._usage.items()}
-        return reading.settle(text, Usage(**counts), request_id=reply.headers.get("x-request-id"))
+        counts = reading.Counts(None)
+        usage = Usage(
+            **{
+                name: counts.checked(self.settings.usage[name], _found(data, path))
+                for name, path in self._usage.items()
+            }
+        )
+        request_id = reply.headers.get("x-request-id")
+        return reading.settle(text, usage, request_id=request_id, warnings=counts.warnings)
 
     def _absent(self, path: str, data: Any, reply: WireReply) -> Fault:
         error = templates.walk(data, self._error)
@@ -206,6 +213,11 @@ class HttpAdapter:
             return classify.embedded_fault(error, reply, self._now)
         seen = reading.shown(reply.body, reading.LONGEST_MESSAGE)
         return Fault("malformed", f"nothing at {path} in the answer; found {seen}", TRANSIENT, status=reply.status)
+
+
+def _found(data: Any, path: templates.Path) -> Any:
+    value = templates.walk(data, path)
+    return None if value is templates.MISSING else value
 
 
 def _turns(values: Mapping[str, Any], student: str, role_key: str, content_key: str) -> list[dict[str, Any]]:

@@ -155,10 +155,9 @@ class LocalAdapter:
 
 
 def _usage(body: dict[str, Any]) -> Usage:
-    usage = reading.as_dict(body.get("usage"))
-    details = reading.as_dict(usage.get("prompt_tokens_details"))
+    counts = reading.Counts(body.get("usage"))
     return Usage(
-        input=reading.count(usage.get("prompt_tokens")),
-        output=reading.count(usage.get("completion_tokens")),
-        cached=reading.count(details.get("cached_tokens")),
+        input=counts("prompt_tokens"),
+        output=counts("completion_tokens"),
+        cached=counts("prompt_tokens_details", "cached_tokens"),
     )

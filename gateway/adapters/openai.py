@@ -11,8 +11,9 @@ from pydantic import Field, model_validator
 
 from gateway.adapters import classify, literal_keys, reading
 from gateway.adapters.base import EndpointSettings, Wire, WireReply
-from gateway.adapters.vendor import Vendor, VendorSettings, given, messages_json
+from gateway.adapters.vendor import Vendor, VendorSettings, given, in_range, messages_json
 from gateway.adapters.waits import Clock
+from gateway.answers import says_something
 from gateway.errors import NO, TRANSIENT, Fault
 from gateway.prompt import Answer, Prompt, Schema
 from runstore.numbers import YesNo
@@ -36,6 +37,12 @@ class OpenAISettings(VendorSettings):
     def _holds_no_key(self) -> OpenAISettings:
         if name := literal_keys.in_headers(self.extra_headers):
             raise ValueError(f"extra_headers.{name}: holds a key; name its environment variable in api_key_env")
+        return self
+
+    @model_validator(mode="after")
+    def _is_taken(self) -> OpenAISettings:
+        in_range("temperature", self.temperature, 0, 2)
+        in_range("top_p", self.top_p, 0, 1)
         return self
 
 
@@ -90,7 +97,7 @@ class OpenAIAdapter(Vendor):
         if body.get("error"):
             return classify.embedded_fault(body["error"], reply, self._now)
         if "choices" in body:
-            return Fault("empty", "the reply has no choices", TRANSIENT, usage=_usage(body))
+            return Fault("empty", "the reply has no choices", TRANSIENT, usage=_usage(body)[0])
         fault = classify.embedded_fault(body, reply, self._now)
         if body.get("object") == "error":
             return fault
@@ -103,13 +110,15 @@ class OpenAIAdapter(Vendor):
             raise classify.embedded_fault(error, reply, self._now)
         message = reading.as_dict(choice.get("message"))
         text = reading.joined(message.get("content"))
-        usage = _usage(body)
+        usage, warnings = _usage(body)
         request_id = reply.headers.get("x-request-id") or body.get("id")
         if finish == "content_filter":
             raise Fault("blocked", "blocked: finish reason content_filter", NO, text=text, usage=usage)
         refusal = message.get("refusal")
         if refusal and not text:
             raise Fault("refused", f"refused: {reading.shown(str(refusal))}", NO, usage=usage)
+        if not says_something(text) and (tools := _called(message)):
+            raise reading.called_tool(tools, usage)
         if finish in _BROKEN_OFF:
             raise Fault(
                 "server", f"the server broke off: finish reason {finish}", TRANSIENT, text=text, usage=usage
@@ -122,22 +131,37 @@ class OpenAIAdapter(Vendor):
             cut="length" if finish == "length" else None,
             limit=self.settings.max_output_tokens,
             accept_truncated=self.settings.accept_truncated,
+            warnings=warnings,
         )
 
 
-def _usage(body: Mapping[str, Any]) -> Usage:
-    """``completion_tokens`` holds the reasoning; here thinking is counted apart from output."""
-    usage = reading.as_dict(body.get("usage"))
-    output = reading.count(usage.get("completion_tokens"))
-    details = usage.get("completion_tokens_details")
-    thinking = reading.count(reading.as_dict(details).get("reasoning_tokens")) if details else None
-    cached = usage.get("prompt_tokens_details")
-    return Usage(
-        input=reading.count(usage.get("prompt_tokens")),
+def _called(message: Mapping[str, Any]) -> list[object]:
+    """The names of the tools that a message calls, in the present form and in the one before it."""
+    calls = [reading.as_dict(call) for call in reading.as_list(message.get("tool_calls"))]
+    functions = [reading.as_dict(call.get("function") or call.get("custom")) for call in calls]
+    if message.get("function_call"):
+        functions.append(reading.as_dict(message["function_call"]))
+    return [function.get("name") for function in functions]
+
+
+def _usage(body: Mapping[str, Any]) -> tuple[Usage, tuple[str, ...]]:
+    """``completion_tokens`` holds the reasoning; here thinking is counted apart from output.
+
+    Cache writes are counted by routers alone, and by either name.
+    """
+    counts = reading.Counts(body.get("usage"))
+    output = counts("completion_tokens")
+    thinking = counts("completion_tokens_details", "reasoning_tokens")
+    details = "prompt_tokens_details"
+    written = counts(details, "cache_write_tokens")
+    usage = Usage(
+        input=counts("prompt_tokens"),
         output=output if output is None or thinking is None else max(0, output - thinking),
         thinking=thinking,
-        cached=reading.count(reading.as_dict(cached).get("cached_tokens")) if cached else None,
+        cached=counts(details, "cached_tokens"),
+        cache_written=counts(details, "cache_creation_tokens") if written is None else written,
     )
+    return usage, counts.warnings
 
 
 def _members(values: Mapping[str, Any]) -> bytes:

@@ -13,6 +13,7 @@ from typing import Any, cast
 import orjson
 
 from gateway.adapters.base import WireReply
+from gateway.answers import empty, says_something
 from gateway.errors import NO, TRANSIENT, Fault
 from gateway.prompt import Answer
 from gateway.thinking import looks_like_thinking
@@ -21,6 +22,8 @@ from runstore.records import Usage
 
 LEAKED_REASONING = "possible leaked reasoning"
 LONGEST_MESSAGE = 400
+LARGEST_COUNT = 100_000_000
+"""Tokens that no single call takes: a count above it is a mistake of the server."""
 
 _TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 
@@ -39,9 +42,14 @@ def loads(data: bytes) -> Any:
         return orjson.loads(data)
     except orjson.JSONDecodeError as refused:
         try:
-            return orjson.loads(publish.to_json(json.loads(data)))
+            return orjson.loads(publish.to_json(json.loads(data, parse_constant=_no_number)))
         except (ValueError, TypeError, RecursionError):
             raise ValueError(str(refused)) from None
+
+
+def _no_number(constant: str) -> dict[str, str]:
+    """NaN and the infinities are no JSON: kept apart from a text and from nothing."""
+    return {"no number": constant}
 
 
 def load_any(reply: WireReply) -> Any:
@@ -92,10 +100,41 @@ def first(value: object) -> dict[str, Any]:
 
 
 def count(value: object) -> int | None:
-    """A count of tokens, or None where there is none that makes sense."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0 or value == float("inf"):
+    """A count of tokens: a whole number from 0 to LARGEST_COUNT; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= LARGEST_COUNT:
         return None
-    return int(value)
+    return int(value) if value == int(value) else None
+
+
+class Counts:
+    """Reads counts of tokens by their paths in what a provider says of usage.
+
+    ``warnings`` names each that is there and is no count, once: it is unknown, which is not 0.
+    """
+
+    def __init__(self, usage: object) -> None:
+        self._usage = usage
+        self.warnings: tuple[str, ...] = ()
+
+    def __call__(self, *path: str) -> int | None:
+        value = self._usage
+        for name in path:
+            value = as_dict(value).get(name)
+        return self.checked(".".join(path), value)
+
+    def checked(self, name: str, value: object) -> int | None:
+        """A value that was found elsewhere, under the name that the warning gives it."""
+        known = count(value)
+        if known is None and value is not None:
+            self.warnings += (f"usage unknown: {name} = {shown(dumps(value), 40)}",)
+        return known
+
+
+def called_tool(names: list[object], usage: Usage) -> Fault:
+    """The fault of a reply that calls tools in place of saying something: the same would come again."""
+    shown_names = ", ".join(shown(str(name), 60) for name in names if name) or "without a name"
+    message = f"the reply calls a tool ({shown_names}) and says nothing; no tools were offered"
+    return Fault("tool_call", message, NO, usage=usage)
 
 
 def joined(content: object) -> str:
@@ -131,8 +170,8 @@ def settle(
     text: str,
     usage: Usage,
     *,
-    model: str | None = None,
-    request_id: str | None = None,
+    model: object = None,
+    request_id: object = None,
     cut: str | None = None,
     limit: int | None = None,
     accept_truncated: bool = False,
@@ -142,16 +181,17 @@ def settle(
 
     ``cut`` is the provider's word for "stopped at the token limit", given only where that is what happened.
     A cut reply is ``truncated`` and carries its text, unless the endpoint accepts such replies and there is
-    text. A reply without visible text is ``empty`` (transient).
+    text. A reply that says nothing (:func:`gateway.answers.says_something`) is ``empty`` (transient).
     """
-    has_text = bool(text) and not text.isspace()
+    has_text = says_something(text)
+    named = request_id if isinstance(request_id, str) else None
     if cut is not None and not (accept_truncated and has_text):
         said = "with its text unfinished" if has_text else "before any text"
         thought = f", {usage.thinking} thought tokens" if usage.thinking is not None else ""
         bound = f"a limit of {limit} output tokens" if limit is not None else "the provider's own output limit"
         message = f"truncated {said}: finish reason {cut}{thought}, {bound}"
-        raise Fault("truncated", message, NO, text=text if has_text else "", usage=usage, request_id=request_id)
+        raise Fault("truncated", message, NO, text=text if has_text else "", usage=usage, request_id=named)
     if not has_text:
-        raise Fault("empty", "the reply has no text", TRANSIENT, usage=usage, request_id=request_id)
+        raise empty(usage, named)
     finish = "stop" if cut is None else "length"
-    return Answer(text, finish, usage, model, request_id, warnings + leaks(text))
+    return Answer(text, finish, usage, model if isinstance(model, str) else None, named, warnings + leaks(text))

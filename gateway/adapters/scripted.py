@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, cast, get_args
+from typing import Annotated, Any, ClassVar, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -25,6 +25,8 @@ from runstore.problems import Problem
 from runstore.records import Usage
 
 Order = Literal["sequence", "hash"]
+Counted = Literal["input", "output", "thinking", "cached"]
+Tokens = Annotated[int, Field(ge=0, le=reading.LARGEST_COUNT)]
 Reader = Callable[[dict[str, Any]], "str | Answer | Fault"]
 
 
@@ -57,9 +59,7 @@ class ScriptedReply(BaseModel):
     match: str | None = None
     contains: str | None = None
     finish: Literal["stop", "length"] = "stop"
-    usage: dict[Literal["input", "output", "thinking", "cached"], int] = Field(
-        default_factory=dict[Literal["input", "output", "thinking", "cached"], int]
-    )
+    usage: dict[Counted, Tokens] = Field(default_factory=dict[Counted, Tokens])
 
     @model_validator(mode="after")
     def _says_something(self) -> ScriptedReply:

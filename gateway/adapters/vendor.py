@@ -40,6 +40,12 @@ class Vendor:
         return self._address
 
 
+def in_range(name: str, value: float | None, least: float, most: float, when: str = "") -> None:
+    """What the provider is known to refuse is refused before anything is sent. Raises ValueError."""
+    if value is not None and not least <= value <= most:
+        raise ValueError(f"{name}: found {value:g}, expected {least:g} to {most:g}{when}")
+
+
 def messages_json(messages: Sequence[Message]) -> bytes:
     """``[{"role":...,"content":...},...]``, straight from the messages where they are valid Unicode."""
     try:

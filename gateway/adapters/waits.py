@@ -25,28 +25,48 @@ _SPAN = re.compile(
 _IN_WORDS = re.compile(
     r"(?:try again|retry) (?:in|after) (\d[\dhms.]*)(\s*(?:milliseconds|seconds|minutes))?", re.IGNORECASE
 )
-_DAILY = re.compile(r"per[ _-]?day|daily|requests per day|\bRPD\b|\bTPD\b", re.IGNORECASE)
+_DAILY = re.compile(r"per[ _-]?day|daily|\bRPD\b|\bTPD\b", re.IGNORECASE)
+_SHORTER = re.compile(r"per[ _-]?(?:min|second|hour)|\bRPM\b|\bTPM\b", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 _YEAR_S = 365 * 86_400.0
 
 
 def asked_wait(headers: Mapping[str, str], details: Sequence[Any], message: str, now: Clock) -> float | None:
     """Seconds from now, or None. The longest of Retry-After and RetryInfo, else rate headers or words."""
+    wait = _named_wait(headers, details, now)
+    return wait if wait is not None else _in_words(message)
+
+
+def names_a_wait(headers: Mapping[str, str], details: Sequence[Any], now: Clock) -> bool:
+    """Whether headers or RetryInfo say when to come again, words aside."""
+    return _named_wait(headers, details, now) is not None
+
+
+def _named_wait(headers: Mapping[str, str], details: Sequence[Any], now: Clock) -> float | None:
     asked = [wait for wait in (_retry_after(headers, now), _retry_info(details)) if wait is not None]
-    if asked:
-        return max(asked)
-    reset = _rate_reset(headers, now)
-    return reset if reset is not None else _in_words(message)
+    return max(asked) if asked else _rate_reset(headers, now)
 
 
-def is_daily(text: str, details: Sequence[Any]) -> bool:
-    """Whether a limit counts by the day: by the names of the violated quotas, else by the message's words."""
-    quotas = [
-        str(reading.as_dict(violation).get("quotaId", ""))
-        for detail in details
-        for violation in reading.as_list(reading.as_dict(detail).get("violations"))
-    ]
-    named = [quota for quota in quotas if quota]
-    return any(_DAILY.search(quota) for quota in named) if named else _DAILY.search(text) is not None
+def violated_quotas(details: Sequence[Any]) -> list[str]:
+    """The names of the quotas that were used up: of QuotaFailure, else of ErrorInfo."""
+    known = [reading.as_dict(detail) for detail in details]
+    violations = [each for detail in known for each in reading.as_list(detail.get("violations"))]
+    named = [str(reading.as_dict(violation).get("quotaId") or "") for violation in violations]
+    limits = [str(reading.as_dict(detail.get("metadata")).get("quota_limit") or "") for detail in known]
+    return [quota for quota in named if quota] or [limit for limit in limits if limit]
+
+
+def is_daily(message: str, details: Sequence[Any]) -> bool:
+    """Whether a limit counts by the day: by the names of the violated quotas, else by the message's words.
+
+    Of two periods in one message the first is the one that was met; what an address spells is no word.
+    """
+    quotas = violated_quotas(details)
+    if quotas:
+        return any(_DAILY.search(quota) for quota in quotas)
+    words = _ADDRESS.sub(" ", message)
+    daily, shorter = _DAILY.search(words), _SHORTER.search(words)
+    return daily is not None and (shorter is None or daily.start() < shorter.start())
 
 
 def _retry_after(headers: Mapping[str, str], now: Clock) -> float | None:

@@ -149,7 +149,7 @@ class Ledger:
         self._count(target, usage or Usage(), usd, failed=not again)
         bodies = [] if reply is None else [reply.body]
         call.faults = [fault_row(fault, 0.0, usd, bodies)]
-        call.is_announced = job.id is not None
+        call.announced = int(job.id is not None)
         line = failed_line(target.name_json, call, fault.kind, message, text, self._now())
         about = {"job": job.token, "again": again, "unread": unread}
         self._failed(call.key, about, CallFailed(target.name, fault.kind, message, 1, text))

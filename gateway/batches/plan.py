@@ -48,7 +48,7 @@ def affordable(budget: Budget, target: Endpoint, calls: Sequence[Call], out: int
 def _within(budget: Budget, target: Endpoint, calls: Sequence[Call]) -> list[Call]:
     count = estimator(target.adapter.settings.model or "").count
     output = _mean_output(target)
-    tokens, usd = float(budget.total.tokens), budget.total.usd
+    tokens, usd = budget.spent_tokens, budget.spent_usd
     chosen: list[Call] = []
     for call in calls:
         guess = Usage(input=count(call.sent.decode("utf-8", "replace")), output=output, thinking=0, cached=0)

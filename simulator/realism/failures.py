@@ -13,11 +13,11 @@ from itertools import pairwise
 from typing import Any
 
 from runstore.languages import languages
+from runstore.publish import has_visible
 from runstore.records import Dialogue, Utterance
 from simulator.realism import phrases
 from simulator.realism.near import near_pairs
 from simulator.realism.talk import Talk, ngrams, plain_words
-from simulator.speech import has_visible
 
 Places = Iterable[int]
 LEAKED_WORDS: Mapping[str, int] = defaultdict(lambda: 8, ko=6)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from runstore.publish import has_visible
 from runstore.records import Dialogue
-from simulator.speech import has_visible
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 

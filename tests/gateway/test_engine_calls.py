@@ -473,3 +473,22 @@ async def test_a_call_is_on_record_before_its_first_byte_goes_out(tmp_path):
         await gateway.ask("t", chat("one more"))
     journal.close()
     assert seen == [5] * 5 + [6]
+
+
+async def test_every_attempt_is_on_record_before_it_goes_out(tmp_path):
+    journal = Journal(tmp_path)
+    seen = []
+
+    class Failing(Slow):
+        async def send(self, sent, wire):
+            rows = [orjson.loads(line) for line in segments(tmp_path)[-1].read_bytes().splitlines()]
+            seen.append([row.get("attempt", 1) for row in rows if row.get("state") == "sent"])
+            raise Fault("server", "down", TRANSIENT)
+
+    async with Gateway({"t": Failing(retries=2)}, journal=journal) as gateway:
+        gateway.clocks = VirtualTime().clocks
+        with pytest.raises(CallFailed):
+            await gateway.ask("t", chat("q"))
+    journal.close()
+    assert seen == [[1], [1, 2], [1, 2, 3]]
+    assert Journal(tmp_path, read_only=True).lost == 0

@@ -201,3 +201,18 @@ async def test_a_cap_in_dollars_says_which_answers_it_cannot_count():
         for number in range(3):
             await gateway.ask("t", chat(f"q{number}"))
     assert told == ["t: its answers do not say what they took; the cap in dollars leaves them out"]
+
+
+@pytest.mark.parametrize(("cap", "most"), [({"tokens": 100}, 3), ({"usd": 1e-4}, 3)])
+def test_attempts_that_were_lost_count_as_the_largest_that_is_known(cap, most):
+    budget = Budget(**cap)
+    budget.recall(2, lost=most)
+    for tokens in (10, 20):
+        budget.spend(Usage(input=tokens), tokens / 1e6)
+    assert budget.total.calls == 2 + most
+    with pytest.raises(BudgetReached, match=f"{most} attempts that were lost"):
+        budget.fits()
+    lighter = Budget(**cap)
+    lighter.recall(2, lost=1)
+    lighter.spend(Usage(input=20), 2e-5)
+    assert lighter.fits()

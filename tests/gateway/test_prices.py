@@ -90,3 +90,15 @@ def test_every_listed_price_says_its_date_and_that_it_wants_checking() -> None:
         assert price.output is not None
         assert 0 < price.input < price.output
         assert price.cached_input is None or 0 < price.cached_input < price.input
+
+
+def test_writing_to_the_cache_has_its_own_price() -> None:
+    sonnet = Price(3.0, 15.0, 0.3)
+    call = Usage(input=8_050, output=20, cached=0, cache_written=8_000)
+    assert 12 * (cost(sonnet, call) or 0) == pytest.approx(0.3654)
+    for_an_hour = Usage(input=8_050, output=20, cache_written_1h=8_000)
+    assert cost(sonnet, for_an_hour) == pytest.approx((50 * 3 + 8_000 * 6 + 20 * 15) / 1e6)
+    own = {"input": 3.0, "output": 15.0, "cache_write": 1.0, "cache_write_1h": 2.0}
+    both = Usage(input=100, output=0, cached=10, cache_written=20, cache_written_1h=30)
+    assert cost(own, both) == pytest.approx((40 * 3 + 10 * 3 + 20 * 1 + 30 * 2) / 1e6)
+    assert cost(Price(None, 15.0, 0.3), call) is None

@@ -4,6 +4,7 @@ import random
 import time
 
 from frontdesk.cli import main
+from runstore.journal import read_rows
 from tests.support.small_runs import counts, files_of, finished_twice, start, write_config
 
 KILLS = 8
@@ -36,3 +37,22 @@ def test_killed_again_and_again_a_run_ends_as_if_nothing_had_happened(provider, 
     kept, lost = counts(run)
     assert kept == calls
     assert 0 <= provider.stats.answered - kept <= lost <= 6 * KILLS
+
+
+def test_a_cap_on_calls_holds_through_faults_and_kills(provider, tmp_path):
+    cap = 120
+    sizes = {"dialogues": 10, "subsets": 20, "concurrency": 6}
+    config = write_config(tmp_path / "c.toml", provider, budget={"calls": cap}, **sizes)
+    provider.configure(chaos_rate=0.3, chaos_kinds=("500", "503", "empty"), latency_ms=4, jitter_ms=4)
+    run = tmp_path / "run"
+    for moment in (15, 30, 50, 70, 90):
+        process = start("run", config, "--run", run)
+        until = time.monotonic() + 60
+        while provider.stats.calls < moment and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.002)
+        process.kill()
+        process.communicate()
+    assert main(["run", str(config), "--run", str(run)]) == 3
+    announced = sum(row["state"] == "sent" for row in read_rows(run / "journal"))
+    assert announced == cap
+    assert cap - 6 * 5 <= provider.stats.calls <= cap

@@ -129,6 +129,90 @@ def test_a_quota_of_the_minute_is_a_rate_limit_with_its_wait() -> None:
     assert (fault.kind, fault.retry.again, fault.retry.wait_s) == ("rate_limit", "rate_limited", 31.0)
 
 
+BILLING = "You exceeded your current quota, please check your plan and billing details. See https://x.dev/billing"
+SOON = {"@type": "x.RetryInfo", "retryDelay": "1.2s"}
+PER_MINUTE = "Rate limit reached for m in organization o on requests per min (RPM): Limit 3, Used 3, Requested 1. "
+PER_DAY = (
+    "Rate limit reached for m in organization o on requests per day (RPD): Limit 200, Used 200, Requested 1. "
+)
+RAISE = "Please try again in 20s. You can raise the limit at https://x.com/account/billing."
+
+
+def quota(name: str) -> Any:
+    return {"@type": "x.QuotaFailure", "violations": [{"quotaId": name}]}
+
+
+def error_info(limit: str) -> Any:
+    return {"@type": "x.ErrorInfo", "reason": "RATE_LIMIT_EXCEEDED", "metadata": {"quota_limit": limit}}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers", "kind", "wait"),
+    [
+        # the same words about plan and billing: what is beside them tells the minute from the empty account
+        (
+            429,
+            google(429, "RESOURCE_EXHAUSTED", BILLING, quota("RequestsPerMinute-FreeTier"), SOON),
+            {},
+            "rate_limit",
+            1.2,
+        ),
+        (
+            429,
+            google(429, "RESOURCE_EXHAUSTED", BILLING, quota("RequestsPerDay-FreeTier"), SOON),
+            {},
+            "quota",
+            None,
+        ),
+        (429, google(429, "RESOURCE_EXHAUSTED", BILLING, SOON), {}, "rate_limit", 1.2),
+        (429, google(429, "RESOURCE_EXHAUSTED", BILLING, error_info("RequestsPerMinute")), {}, "rate_limit", None),
+        (
+            429,
+            google(429, "RESOURCE_EXHAUSTED", BILLING, error_info("RequestsPerDayPerProject")),
+            {},
+            "quota",
+            None,
+        ),
+        (429, openai(BILLING, "insufficient_quota", "insufficient_quota"), {"retry_after": "3"}, "quota", None),
+        (429, openai(BILLING, None, "insufficient_quota"), {}, "quota", None),
+        (429, openai(BILLING, "billing_hard_limit_reached"), {}, "quota", None),
+        (403, openai("x", "insufficient_quota"), {}, "quota", None),
+        (429, openai(BILLING), {"retry_after": "3"}, "rate_limit", 3.0),
+        (429, openai(BILLING), {"x_ratelimit_remaining": "0", "x_ratelimit_reset": "2s"}, "rate_limit", 2.0),
+        (429, openai(BILLING), {}, "quota", None),
+        (429, {"error": "insufficient balance"}, {}, "quota", None),
+        # a limit by its code: a mention of billing is an advertisement
+        (429, openai(PER_MINUTE + RAISE, "rate_limit_exceeded", "requests"), {}, "rate_limit", 20.0),
+        (429, openai(PER_MINUTE + RAISE, None, "requests"), {}, "rate_limit", 20.0),
+        (429, openai(PER_DAY + RAISE, "rate_limit_exceeded", "requests"), {}, "quota", None),
+        (
+            429,
+            openai(PER_MINUTE + "Accounts that pay have 10,000 per day", "rate_limit_exceeded"),
+            {},
+            "rate_limit",
+            None,
+        ),
+        (429, openai("See https://x.com/docs/daily-limits", "rate_limit_exceeded"), {}, "rate_limit", None),
+        (
+            403,
+            google(403, "PERMISSION_DENIED", "slow down", error_info("RequestsPerMinute"), SOON),
+            {},
+            "auth",
+            None,
+        ),
+        (403, openai("slow down", "rateLimitExceeded"), {"retry_after": "4"}, "rate_limit", 4.0),
+        # words of the prompt that come back in a refusal decide nothing
+        (400, openai("Invalid value: 'Explain billing to me'", "invalid_value"), {}, "bad_request", None),
+    ],
+)
+def test_what_is_named_decides_before_what_is_said(
+    status: int, body: Any, headers: dict[str, str], kind: str, wait: float | None
+) -> None:
+    fault = failed(status, body, **headers)
+    assert (fault.kind, fault.retry.wait_s) == (kind, wait)
+    assert (fault.retry.again == "rate_limited") == (kind == "rate_limit")
+
+
 def test_a_server_error_may_say_how_long() -> None:
     assert failed(503, b"", retry_after="9").retry.wait_s == 9.0
 

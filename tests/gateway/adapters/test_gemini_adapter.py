@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from gateway.prompt import Schema
+from runstore.problems import Problem
 from runstore.records import Usage
 from tests.support.asking import attempt, chat, endpoint, fault_of
 from tests.support.fake_faults import Reply
@@ -179,3 +180,25 @@ async def test_half_an_emoji_in_a_reply_can_be_used_in_the_next_request(provider
     answer = await attempt(adapter, chat("hi"))
     assert answer.text == "Nice � work"
     assert "Nice � work" in adapter.compose(chat("hi", answer.text, "so?")).decode()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"thinking_budget": 128, "thinking_level": "low"}, "expected one of the two"),
+        ({"thinking_budget": -2}, "thinking_budget: found -2"),
+        ({"temperature": 2.5}, "temperature: found 2.5, expected 0 to 2"),
+    ],
+)
+def test_what_the_provider_is_known_to_refuse_is_refused_before_a_call(settings: Any, words: str) -> None:
+    with pytest.raises(Problem) as caught:
+        endpoint({"kind": "gemini", "model": "m", **settings})
+    assert words in str(caught.value)
+
+
+async def test_a_call_of_a_tool_is_named_and_final(provider: FakeProvider) -> None:
+    call = {"functionCall": {"name": "give_hint", "args": {}}}
+    says(provider, candidates=[{"content": {"parts": [call]}, "finishReason": "STOP"}])
+    fault = await fault_of(endpoint(provider.settings("gemini")), chat("hi"))
+    assert (fault.kind, fault.retry.again) == ("tool_call", "no")
+    assert "give_hint" in fault.message

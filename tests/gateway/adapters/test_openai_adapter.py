@@ -27,6 +27,9 @@ def choice(message: Any, finish: str | None = "stop", **more: Any) -> list[Any]:
     return [{"index": 0, "message": message, "finish_reason": finish, **more}]
 
 
+HINT = {"id": "c", "type": "function", "function": {"name": "give_hint", "arguments": "{}"}}
+
+
 def test_only_what_was_set_is_sent() -> None:
     assert sent({}) == {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
     body = sent({"temperature": 0, "top_p": 0.5, "seed": 0, "extra_body": {"top_k": 3}}, system="Ask.")
@@ -101,7 +104,20 @@ async def test_usage_may_be_missing_in_any_way(provider: FakeProvider, usage: An
         (choice({"content": None}), "empty", "transient", "no text"),
         (choice({"content": ""}), "empty", "transient", "no text"),
         (choice({"content": None, "reasoning_content": "hm"}), "empty", "transient", "no text"),
-        (choice({"content": None, "tool_calls": [{}]}, "tool_calls"), "empty", "transient", "no text"),
+        (choice({"content": None, "tool_calls": [{}]}, "tool_calls"), "tool_call", "no", "without a name"),
+        (
+            choice({"content": None, "tool_calls": [HINT, HINT]}, "tool_calls"),
+            "tool_call",
+            "no",
+            "(give_hint, give_hint)",
+        ),
+        (choice({"content": None, "tool_calls": [HINT]}, "stop"), "tool_call", "no", "give_hint"),
+        (
+            choice({"content": "\u200b", "function_call": {"name": "old"}}, "function_call"),
+            "tool_call",
+            "no",
+            "old",
+        ),
         (choice({"content": None, "refusal": "I cannot"}), "refused", "no", "I cannot"),
         (choice({"content": "half"}, "content_filter"), "blocked", "no", "content_filter"),
         (choice({"content": "half"}, "length"), "truncated", "no", "finish reason length"),

@@ -86,7 +86,21 @@ def test_text_that_looks_like_reasoning_is_kept_and_warned_about(text: str, is_l
     assert answer.warnings == ((reading.LEAKED_REASONING,) if is_leak else ())
 
 
-@pytest.mark.parametrize("text", ["", " \n\t"])
+BLANKS = [
+    "\u200b",
+    "\u2060",
+    "\ufeff",
+    "\u3164",
+    "\u2800",
+    "\u00ad",
+    "\0",
+    "<think>so</think>",
+    "<think>so",
+    "\u3164 \u2800\n",
+]
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", *BLANKS])
 def test_a_reply_without_text_is_empty_and_may_pass(text: str) -> None:
     with pytest.raises(Fault) as caught:
         reading.settle(text, Usage(input=1, output=0))
@@ -108,7 +122,9 @@ def test_a_cut_reply_is_no_answer_unless_the_endpoint_accepts_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "count"), [(3, 3), (3.0, 3), (None, None), ("3", None), (-1, None), (True, None)]
+    ("value", "count"),
+    [(3, 3), (3.0, 3), (None, None), ("3", None), (-1, None), (True, None)]
+    + [(value, None) for value in (2e19, 10**20, 1e308, 1e15, 3.5, float("nan"), float("inf"), {}, [])],
 )
 def test_token_counts_may_be_anything(value: object, count: int | None) -> None:
     assert reading.count(value) == count

@@ -1,0 +1,27 @@
+"""What counts as an answer: one definition, asked where a call ends and before it is written as answered."""
+
+from __future__ import annotations
+
+from gateway.errors import TRANSIENT, Fault
+from gateway.prompt import Answer
+from gateway.thinking import without_thinking
+from runstore.publish import has_visible
+from runstore.records import Usage
+
+
+def says_something(text: str) -> bool:
+    """Whether any mark on paper is left of a reply when its thinking is taken out."""
+    return has_visible(text) and has_visible(without_thinking(text))
+
+
+def decided(answer: object) -> Answer | Fault:
+    """What an adapter gave, as the answer that it is or the fault that stands for it."""
+    if not isinstance(answer, Answer) or type(answer.text) is not str:
+        return Fault("unexpected", f"the adapter gave {type(answer).__name__}, not an answer with a text")
+    return answer if says_something(answer.text) else empty(answer.usage, answer.request_id)
+
+
+def empty(usage: Usage, request_id: str | None = None) -> Fault:
+    """The fault of a reply that says nothing; it may say something the next time."""
+    message = "the reply has no text that could be read"
+    return Fault("empty", message, TRANSIENT, usage=usage, request_id=request_id)
