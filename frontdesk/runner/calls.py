@@ -96,7 +96,7 @@ def summarise(rows: Iterable[Row], slowest: int = 5) -> Row:
         if row["state"] != "ok":
             continue
         dollars[name].append(row["cost_usd"])
-        for kind, count in zip(("input", "output", "thinking", "cached"), row["answer"]["usage"], strict=True):
+        for kind, count in zip(("input", "output", "thinking", "cached"), row["answer"]["usage"], strict=False):
             tokens[name][kind] += count or 0
         if row["latency_s"] is not None:  # what came by batch has none
             latencies[name].append(row["latency_s"])

@@ -77,7 +77,7 @@ def count(rows: Iterable[Mapping[str, Any]]) -> Spending:
 
 
 def _add(line: Line, row: Mapping[str, Any]) -> None:
-    for kind, tokens in zip(TOKENS, row["answer"]["usage"], strict=True):
+    for kind, tokens in zip(TOKENS, row["answer"]["usage"], strict=False):
         if tokens is not None:
             line.tokens[kind] += tokens
             line.counted[kind] += 1
