@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import os
 from collections.abc import Callable, Mapping
 from math import inf
 from typing import cast
+from urllib.parse import urlsplit
 
 import orjson
 
@@ -52,7 +54,8 @@ class Endpoint:
         self.health = EndpointHealth()
         self.gate = AdaptiveConcurrency(settings.concurrency, clock)
         keys = [] if keyless else key_values(settings, os.environ if environ is None else environ, name=name)
-        self.secrets: list[str] = [*keys, *_declared_secrets(adapter)]
+        self.keys: list[str] = [*keys, *_declared(adapter, "header_keys")]
+        self.secrets: list[str] = [*keys, *_declared(adapter, "secrets")]
         addresses = _addresses(adapter)
         self.lanes = [
             Lane(address, key, {} if keyless else adapter.headers(key))
@@ -69,6 +72,11 @@ class Endpoint:
         self._guess: TokenGuess | None = None
         self._price = price_of(settings)
         self.is_priced = self._price is not None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether every address is of this machine: then a key may be any word, and is no secret."""
+        return all(is_loopback(urlsplit(lane.base_url).hostname or "") for lane in self.lanes)
 
     def key(self, sent: bytes, repeat: int) -> str:
         """The journal's key: BLAKE2b-128 of endpoint, kind, address (or identity), all that is sent, repeat."""
@@ -132,6 +140,14 @@ class Endpoint:
         return None if self._price is None else cost(self._price, usage, batch=batch)
 
 
+def is_loopback(host: str) -> bool:
+    """Whether a host's name or address means this machine."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def _addresses(adapter: Adapter) -> list[str]:
     given = adapter.settings.base_url
     if isinstance(given, list) and given:
@@ -139,6 +155,6 @@ def _addresses(adapter: Adapter) -> list[str]:
     return [given if isinstance(given, str) else adapter.address]
 
 
-def _declared_secrets(adapter: Adapter) -> list[str]:
-    declare: Callable[[], list[str]] | None = getattr(adapter, "secrets", None)
+def _declared(adapter: Adapter, name: str) -> list[str]:
+    declare: Callable[[], list[str]] | None = getattr(adapter, name, None)
     return declare() if declare is not None else []
