@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from gateway.adapters.base import Adapter
+from gateway.adapters.base import Adapter, EndpointSettings
 from gateway.budget import Spent
 from gateway.errors import TRANSIENT, Fault, Retry
 from gateway.limits import AdaptiveConcurrency, PerMinute, TokenGuess
@@ -63,7 +63,8 @@ class Endpoint:
             for key in (keys or [None])
         ]
         self._identity = hashlib.blake2b(
-            orjson.dumps([name, settings.kind, settings.identity or addresses]), digest_size=16
+            orjson.dumps([name, settings.kind, settings.identity or addresses, *_extra_headers(settings)]),
+            digest_size=16,
         )
         self._requests = PerMinute(settings.requests_per_minute, clock) if settings.requests_per_minute else None
         self._tokens = (
@@ -79,7 +80,10 @@ class Endpoint:
         return all(is_loopback(urlsplit(lane.base_url).hostname or "") for lane in self.lanes)
 
     def key(self, sent: bytes, repeat: int) -> str:
-        """The journal's key: BLAKE2b-128 of endpoint, kind, address (or identity), all that is sent, repeat."""
+        """The journal's key: BLAKE2b-128 of endpoint, kind, address (or identity), all that is sent, repeat.
+
+        All that is sent are the bytes and every header but the key.
+        """
         hasher = self._identity.copy()
         hasher.update(sent)
         hasher.update(b"#%d" % repeat)
@@ -153,6 +157,12 @@ def _addresses(adapter: Adapter) -> list[str]:
     if isinstance(given, list) and given:
         return [str(address) for address in cast("list[object]", given)]
     return [given if isinstance(given, str) else adapter.address]
+
+
+def _extra_headers(settings: EndpointSettings) -> list[object]:
+    """Headers that are sent beside the key belong to what was sent; where there are none, to nothing."""
+    extra: Mapping[str, str] = getattr(settings, "extra_headers", {})
+    return [sorted(extra.items())] if extra else []
 
 
 def _declared(adapter: Adapter, name: str) -> list[str]:

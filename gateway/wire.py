@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlsplit
 
-from gateway.adapters.base import WireReply
+from gateway.adapters.base import WireReply, whole_address
 from gateway.errors import TRANSIENT, Fault
 from gateway.http1 import LARGEST_BODY, Pool, Target
 from gateway.secrets import Redactor
@@ -38,7 +38,7 @@ class Lane:
         is_kept = headers is None and method == "POST"
         target = self._targets.get(path) if is_kept else None
         if target is None:
-            address = path if path.startswith(("http://", "https://")) else self.base_url + path
+            address = path if path.startswith(("http://", "https://")) else whole_address(self.base_url, path)
             _check_allowed(urlsplit(address).hostname or "")
             target = Target(address, {**self.headers, **(headers or {})}, method)
             if is_kept and len(self._targets) < 64:

@@ -15,7 +15,8 @@ _SCHEME = re.compile(r"^\s*(?:bearer|basic|token|apikey)\s+", re.IGNORECASE)
 _SHORTEST = 6
 _SHAPE = re.compile(
     r"^\s*(?:(?:bearer|basic|token|apikey)\s+)?"
-    r"(?:(?:sk|pk|rk)[-_][\w-]{12,}|AIza[\w-]{20,}|gsk_\w{16,}|hf_\w{16,}|xai-[\w-]{16,}|gh[opsu]_\w{16,}"
+    r"(?:(?:sk|pk|rk)[-_][\w-]{12,}|AIza[\w-]{20,}|gsk_\w{16,}|hf_\w{16,}|xai-[\w-]{16,}"
+    r"|gh[opsu]_\w{16,}"
     r"|glpat-[\w-]{16,}|AKIA[0-9A-Z]{12,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)\s*$",
     re.IGNORECASE,
 )
@@ -25,7 +26,7 @@ _FREE = frozenset({"extra_body", "body"})
 
 
 def in_settings(raw: Mapping[str, Any]) -> str | None:
-    """The place of the first literal key in an endpoint's table, told by its look, or by its name in what is sent."""
+    """The place of the first literal key in an endpoint's table: by its look, or by its name in what is sent."""
     return next(_keys_in(raw, "", by_name=False), None)
 
 
