@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from math import inf
 from typing import cast
+from urllib.parse import urlsplit
 
 import orjson
 
@@ -57,6 +58,7 @@ class Endpoint:
         self.gate = AdaptiveConcurrency(settings.concurrency, clock)
         environ = os.environ if environ is None else environ
         keys = [] if keyless else key_values(settings, environ, name=name)
+        self.keys: list[str] = [*keys, *_declared(adapter, "header_keys")]
         addresses = _addresses(adapter)
         route = Route(proxy=False) if keyless else _route(settings, environ, name)
         self.lanes = [
@@ -65,9 +67,10 @@ class Endpoint:
             for key in (keys or [None])
         ]
         in_proxies = [secret for lane in self.lanes if lane.proxy is not None for secret in lane.proxy.secrets]
-        self.secrets: list[str] = [*keys, *_declared_secrets(adapter), *in_proxies]
+        self.secrets: list[str] = [*keys, *_declared(adapter, "secrets"), *in_proxies]
         self._identity = hashlib.blake2b(
-            orjson.dumps([name, settings.kind, settings.identity or addresses]), digest_size=16
+            orjson.dumps([name, settings.kind, settings.identity or addresses, *_extra_headers(settings)]),
+            digest_size=16,
         )
         self._requests = PerMinute(settings.requests_per_minute, clock) if settings.requests_per_minute else None
         self._tokens = (
@@ -82,8 +85,16 @@ class Endpoint:
         """The proxies through which the endpoint is reached, without their passwords; none for direct ways."""
         return list(dict.fromkeys(lane.proxy.shown for lane in self.lanes if lane.proxy is not None))
 
+    @property
+    def is_local(self) -> bool:
+        """Whether every address is of this machine: then a key may be any word, and is no secret."""
+        return all(proxies.is_loopback(urlsplit(lane.base_url).hostname or "") for lane in self.lanes)
+
     def key(self, sent: bytes, repeat: int) -> str:
-        """The journal's key: BLAKE2b-128 of endpoint, kind, address (or identity), all that is sent, repeat."""
+        """The journal's key: BLAKE2b-128 of endpoint, kind, address (or identity), all that is sent, repeat.
+
+        All that is sent are the bytes and every header but the key.
+        """
         hasher = self._identity.copy()
         hasher.update(sent)
         hasher.update(b"#%d" % repeat)
@@ -164,6 +175,12 @@ def _addresses(adapter: Adapter) -> list[str]:
     return [given if isinstance(given, str) else adapter.address]
 
 
-def _declared_secrets(adapter: Adapter) -> list[str]:
-    declare: Callable[[], list[str]] | None = getattr(adapter, "secrets", None)
+def _extra_headers(settings: EndpointSettings) -> list[object]:
+    """Headers that are sent beside the key belong to what was sent; where there are none, to nothing."""
+    extra: Mapping[str, str] = getattr(settings, "extra_headers", {})
+    return [sorted(extra.items())] if extra else []
+
+
+def _declared(adapter: Adapter, name: str) -> list[str]:
+    declare: Callable[[], list[str]] | None = getattr(adapter, name, None)
     return declare() if declare is not None else []

@@ -10,7 +10,7 @@ their own, by number. A call is written before its result is used.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NoReturn, cast
 
 from gateway.adapters.base import Adapter
@@ -35,7 +35,7 @@ from gateway.events import EventLog
 from gateway.prompt import Answer, Prompt
 from gateway.retry import GiveUp, wait_before
 from gateway.rows import Call, answer_of, failed_line, failure_of, fault_row, ok_line, sent_line
-from gateway.secrets import Redactor
+from gateway.secrets import Redactor, check_key, tellable, words_of
 from gateway.sharing import Flying
 from gateway.telemetry import Telemetry
 from gateway.transport import Transport
@@ -52,6 +52,8 @@ class Gateway:
     """The only door to any model. Use as an async context manager; :meth:`ask` may be called from any task.
 
     ``notify`` is told what a person should know at once, in one line each: an endpoint that was given up.
+    ``words``: names and texts of the configuration beyond the endpoints' own. Raises Problem for a key that could
+    not be told from them.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Gateway:
         clocks: Clocks | None = None,
         offline: bool = False,
         under_way: bool = False,
+        words: Collection[str] = (),
     ) -> None:
         self.clocks = clocks or Clocks()
         self.offline, self.under_way = offline, under_way
@@ -76,13 +79,22 @@ class Gateway:
             name: Endpoint(name, adapter, self.clocks.ticks, {} if offline else environ, keyless=offline)
             for name, adapter in endpoints.items()
         }
-        self.redactor = Redactor(secret for endpoint in self.endpoints.values() for secret in endpoint.secrets)
+        self.redactor = self._redactor(
+            {*words, *words_of({name: adapter.settings.model_dump() for name, adapter in endpoints.items()})}
+        )
         self._flying = Flying()
         self._deadlines = Deadlines(self.clocks.ticks)
         self.transport = Transport()
         self._stop: Stopped | None = None
         self._stopping: asyncio.Future[None] | None = None
         self._is_capped = self.budget.is_capped
+
+    def _redactor(self, words: Collection[str]) -> Redactor:
+        for endpoint in self.endpoints.values():
+            for key in () if endpoint.is_local else endpoint.keys:
+                check_key(endpoint.name, key, words)
+        known = {secret for endpoint in self.endpoints.values() for secret in endpoint.secrets}
+        return Redactor(secret for secret in known if tellable(secret, words) is None)
 
     @classmethod
     def open(cls, endpoints: Mapping[str, Mapping[str, Any]], **options: Any) -> Gateway:
@@ -394,7 +406,7 @@ class Gateway:
         if self.journal is None:
             return
         try:
-            self.journal.put(key, state, self.redactor.data(line))
+            self.journal.put(key, state, self.redactor.record(line))
         except OSError as error:
             raise self._lost(error) from None
 

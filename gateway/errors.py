@@ -6,6 +6,7 @@
     └── Forbidden         real model calls are switched off (tests)
     Stopped         no new calls are made: the run is stopping
     ├── BudgetReached     a cap on dollars, calls or tokens (exit code 3)
+    ├── NotReadable       what is paid for cannot be read (exit code 3)
     ├── JournalLost       calls can no longer be recorded (exit code 1)
     └── Interrupted       the user asked (exit code 130)
         └── NotAsked          made again offline: a run under way has not got this answer yet
@@ -113,6 +114,12 @@ class Stopped(Exception):
 
 class BudgetReached(Stopped):
     """A cap of the ``[budget]`` section was reached."""
+
+    exit_code = 3
+
+
+class NotReadable(Stopped):
+    """A judge's first replies could not be read: the rest is not paid for."""
 
     exit_code = 3
 

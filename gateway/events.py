@@ -26,7 +26,7 @@ class EventLog:
         if self._out is not None:
             line = to_json({"at": round(time.time(), 3), "event": event, **fields})
             with contextlib.suppress(OSError):
-                self._out.write(self._redactor.data(line) + b"\n")
+                self._out.write(self._redactor.record(line) + b"\n")
 
     def close(self) -> None:
         if self._out is not None:

@@ -1,25 +1,34 @@
-"""Keys are read once, kept in one place, and taken out of everything that leaves it."""
+"""Keys are read once, kept in one place, and taken out of everything that leaves it.
+
+They are taken out of values: of what was sent and what came, of messages. The program's own structure (the members
+of its records, names of endpoints, stages and items) is never rewritten, and a key that could not be told from it
+is refused before anything is called.
+"""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 from urllib.parse import quote, quote_plus
 
 import orjson
 
+from runstore.problems import Problem
+
 MARK = "[redacted]"
-_SHORTEST = 6
+SHORTEST_KEY = 8
+_FOREIGN = frozenset({"request", "response", "bodies"})
+"""Members of our records that hold what others wrote, whose names may be anything."""
+_OWN = frozenset({"endpoint", "where", "kind", "state", "event", "stage", "item", "key", "token", "batch", "keys"})
+"""Members of our records whose values are ours."""
 
 
 class Redactor:
-    """Replaces known secrets in texts and bytes, also as they look in JSON, in an address and in HTML.
-
-    Secrets under six characters would hit ordinary words and are left alone.
-    """
+    """Replaces known secrets in texts and bytes, also as they look in JSON, in an address and in HTML."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        forms = {form for secret in secrets if len(secret) >= _SHORTEST for form in _forms(secret)}
+        forms = {form for secret in secrets if len(secret) >= SHORTEST_KEY for form in _forms(secret)}
         self._texts = tuple(sorted(forms, key=lambda form: (-len(form), form)))
         self._bytes = tuple(form.encode() for form in self._texts)
 
@@ -30,10 +39,75 @@ class Redactor:
         return text
 
     def data(self, data: bytes) -> bytes:
-        for secret in self._bytes:
-            if secret in data:
+        """A body that somebody sent: JSON stays JSON, with the secrets out of its texts and names."""
+        if not self._is_in(data):
+            return data
+        try:
+            return orjson.dumps(self._value(orjson.loads(data)))
+        except (orjson.JSONDecodeError, TypeError):
+            for secret in self._bytes:
                 data = data.replace(secret, MARK.encode())
-        return data
+            return data
+
+    def record(self, line: bytes) -> bytes:
+        """A record of our own, whole or from a comma on: its members stay, what they hold is cleaned."""
+        if not self._is_in(line):
+            return line
+        if not line.startswith(b","):
+            return orjson.dumps(self._record(orjson.loads(line)))
+        return b"," + orjson.dumps(self._record(orjson.loads(b"{" + line[1:] + b"}")))[1:-1]
+
+    def _is_in(self, data: bytes) -> bool:
+        return any(secret in data for secret in self._bytes)
+
+    def _record(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            members = cast("dict[str, Any]", value).items()
+            return {name: self._member(name, inner) for name, inner in members}
+        if isinstance(value, list):
+            return [self._record(inner) for inner in cast("list[Any]", value)]
+        return self._value(value)
+
+    def _member(self, name: str, value: Any) -> Any:
+        if name in _OWN:
+            return value
+        return self._value(value) if name in _FOREIGN else self._record(value)
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            return [self._value(inner) for inner in cast("list[Any]", value)]
+        if isinstance(value, dict):
+            return {self.text(name): self._value(inner) for name, inner in cast("dict[str, Any]", value).items()}
+        return value
+
+
+def words_of(value: object) -> set[str]:
+    """Every name and text of a configuration."""
+    if isinstance(value, Mapping):
+        members = cast("Mapping[object, object]", value).items()
+        return {str(name) for name, _ in members}.union(*(words_of(inner) for _, inner in members))
+    if isinstance(value, (list, tuple)):
+        return set[str]().union(*(words_of(inner) for inner in cast("list[object]", value)))
+    return {value} if isinstance(value, str) else set()
+
+
+def tellable(secret: str, words: Iterable[str]) -> str | None:
+    """None if a key can be told from everything else that is written, else why it can't."""
+    if len(secret) < SHORTEST_KEY:
+        return f"is shorter than {SHORTEST_KEY} characters"
+    return "also stands in the configuration" if any(secret in word for word in words) else None
+
+
+def check_key(endpoint: str, secret: str, words: Iterable[str]) -> None:
+    """Raises Problem, without the key, for one that could not be taken out of what is written."""
+    if (reason := tellable(secret, words)) is not None:
+        raise Problem(
+            f"endpoints.{endpoint}: a key that it is given {reason}, so it could not be taken out of the record "
+            "without damage; expected a real key, in the environment alone (only at an address of this machine "
+            "may it be any word)"
+        )
 
 
 def _forms(secret: str) -> set[str]:

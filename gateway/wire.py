@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 from gateway import proxies
 from gateway.adapters import reading
-from gateway.adapters.base import WireReply
+from gateway.adapters.base import WireReply, whole_address
 from gateway.bodies import MB
 from gateway.errors import NO, Fault
 from gateway.secrets import Redactor
@@ -55,7 +55,7 @@ class Lane:
         target = self._targets.get(path) if is_kept else None
         if target is None:
             is_whole = path.startswith(("http://", "https://"))
-            address = path if is_whole else self.base_url + path
+            address = path if is_whole else whole_address(self.base_url, path)
             proxy = proxies.chosen(address, self.route.proxy) if is_whole else self.proxy
             _check_allowed(urlsplit(address).hostname or "")
             if proxy is not None:

@@ -149,5 +149,5 @@ def _first_key(before: Any, after: Any, at: str = "") -> str:
             return f"{at}: {len(left)} entries, expected {len(right)}"
     if before == after:
         return "written otherwise"
-    found, expected = (str(cast("object", value))[:60] for value in (before, after))
+    found, expected = (str(value)[:60] for value in cast("tuple[object, object]", (before, after)))
     return f"{at}: found {found!r}, expected {expected!r}"

@@ -125,6 +125,7 @@ class BudgetSection(Section):
     usd: Real | None = Field(default=None, gt=0)
     calls: Whole | None = Field(default=None, gt=0)
     tokens: Whole | None = Field(default=None, gt=0)
+    trial_rounds: Whole = Field(default=30, ge=0)
 
 
 class Config(Section):

@@ -9,9 +9,11 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from arena.earlier import Earlier
 from arena.judge import Judged, Judging, judge_match, judged_earlier
 from arena.matches import Match, matches
 from arena.sequential.goal import Goal
+from arena.trial import JudgeTrial
 from frontdesk.runner import plan, prepare, published
 from frontdesk.runner.config import Config
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
@@ -20,7 +22,7 @@ from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.base import Adapter
 from gateway.crowd import Gathered, each
 from gateway.engine import Gateway
-from gateway.errors import CallFailed, Stopped, as_failed
+from gateway.errors import CallFailed, NotReadable, Stopped, as_failed
 from runstore.problems import Problem, shown
 from runstore.publish import write_json, write_jsonl
 from runstore.records import (
@@ -147,8 +149,12 @@ class Pipeline:
         ]
         ask = self._gateway().ask
 
+        trial = JudgeTrial(self.config.budget.trial_rounds)
+
         async def one(item: tuple[Match, str]) -> Judged:
-            return await judge_match(ask, panel, item[0], item[1], earlier)
+            judged = await judge_match(ask, panel, item[0], item[1], earlier)
+            self._try(trial, judged, earlier)
+            return judged
 
         judges = [name for name in how.judges if name in self._gateway().endpoints]
         goal: Goal | None = self.config.require_judge().wanted()
@@ -214,6 +220,16 @@ class Pipeline:
             used = pursued.account.matches
             self.progress.say(f"goal: {pursued.account.statement} {used.used} of {used.possible} matches.")
         return pursued.gathered, chosen
+
+    def _try(self, trial: JudgeTrial, judged: Judged, earlier: Earlier) -> None:
+        """New rounds count in the judge's trial; one that fails it is asked no more."""
+        where = (judged.match.subset.id, *judged.match.endpoints, judged.criterion)
+        new = [each for each in judged.judgments if (*where, each.judge, each.round) not in earlier.judgments]
+        failed = trial.saw(new)
+        self.progress.note = trial.note
+        if failed is not None:
+            advice = "mend its prompt or answer format (check shows what comes), or set budget.trial_rounds = 0"
+            self._gateway().stop(NotReadable(f"{failed}; {advice}"))
 
     def judging(self) -> Judging:
         return prepare.judging(self.config)

@@ -10,6 +10,7 @@ from gateway.adapters.catalog import build
 from gateway.engine import Gateway
 from gateway.errors import CallFailed
 from gateway.prompt import Answer, Message, Prompt
+from gateway.secrets import words_of
 from runstore.records import Utterance
 
 QUESTION = "Why does binary search need a sorted list? Answer in one sentence."
@@ -21,7 +22,7 @@ def gateway_of(config: Config, *, offline: bool = False) -> Gateway:
     Raises Problem, InputProblem for whatever would keep a run from its first call; ``offline`` needs no keys.
     """
     adapters = {name: build(name, config.endpoints[name]) for name in config.used_endpoints()}
-    gateway = Gateway(adapters, offline=offline)
+    gateway = Gateway(adapters, offline=offline, words=words_of(config.model_dump()))
     prepare.check(config)
     return gateway
 

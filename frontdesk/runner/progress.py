@@ -12,11 +12,15 @@ LINE_EVERY_S = 10.0
 
 
 class Progress:
-    """One stage at a time: ``start``, ``advance`` per finished item, ``finish``. ``status`` adds what to say."""
+    """One stage at a time: ``start``, ``advance`` per finished item, ``finish``.
+
+    ``status`` adds what to say of the whole run, ``note`` what to say of the stage before it.
+    """
 
     def __init__(self, out: TextIO | None = None, status: Callable[[], str] = lambda: "") -> None:
         self.out = out or sys.stderr
         self.status = status
+        self.note = ""
         self._live = _is_terminal(self.out)
         self._stage, self._total, self._done = "", 0, 0
         self._started = self._said_at = 0.0
@@ -31,6 +35,7 @@ class Progress:
 
     def start(self, stage: str, total: int) -> None:
         self._stage, self._total, self._done = stage, total, 0
+        self.note = ""
         self._started = self._said_at = time.monotonic()
         self._said_share = 0
         self._show(force=True)
@@ -61,7 +66,7 @@ class Progress:
         if 0 < self._done < self._total:
             seconds = (now - self._started) / self._done * (self._total - self._done)
             left = f", about {_duration(seconds)} left"
-        status = self.status()
+        status = ", ".join(part for part in (self.note, self.status()) if part)
         return f"{self._stage}: {self._done} of {self._total}{left}{f' ({status})' if status else ''}"
 
 

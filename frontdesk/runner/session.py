@@ -24,6 +24,7 @@ from gateway.budget import Budget
 from gateway.engine import Gateway
 from gateway.errors import Interrupted, Stopped
 from gateway.events import EventLog
+from gateway.secrets import words_of
 from gateway.telemetry import from_environment
 from runstore.journal import Journal, RunLock
 from runstore.problems import Problem
@@ -52,7 +53,7 @@ async def opened(
     progress = progress or Progress()
     prepare.check(config)
     budget = Budget(config.budget.usd, config.budget.calls, config.budget.tokens)
-    gateway = Gateway(adapters, budget=budget)
+    gateway = Gateway(adapters, budget=budget, words=words_of(config.model_dump()))
     check_prices(gateway, progress)
     with RunLock(folder.path), contextlib.ExitStack() as closing:
         folder.claim(config, gateway.redactor, change=change)

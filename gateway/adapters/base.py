@@ -27,6 +27,13 @@ class WireReply(NamedTuple):
     body: bytes
 
 
+def whole_address(base_url: str, path: str) -> str:
+    """``path`` added to a base address, whose query stays behind it: some servers want their version there."""
+    base, _, query = base_url.partition("?")
+    address = base.rstrip("/") + path
+    return f"{address}{'&' if '?' in path else '?'}{query}" if query else address
+
+
 class Wire(Protocol):
     """One attempt's way out: the lane (address and key) chosen for it, with the attempt's timeout.
 

@@ -11,10 +11,11 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import ValidationError
 
+from gateway.adapters import literal_keys
 from gateway.adapters.base import Adapter, EndpointSettings
 from runstore.problems import Problem, nearest
 
@@ -61,6 +62,11 @@ def settings_of(name: str, raw: Mapping[str, Any]) -> EndpointSettings:
         made = settings.model_validate(dict(raw))
     except ValidationError as error:
         raise Problem(_explained(where, error)) from None
+    if place := literal_keys.in_settings(raw):
+        raise Problem(
+            f"{where}.{place}: holds a key; keys belong into environment variables (api_key_env, or ${{VARIABLE}} "
+            "in headers), because the configuration is copied into the run folder"
+        )
     for key in raw:
         value = getattr(made, key)
         if isinstance(value, float) and not math.isfinite(value):
@@ -120,8 +126,10 @@ def _check_address(where: str, address: str) -> None:
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise Problem(f"{where}.base_url: found {address!r}, expected an address such as http://127.0.0.1:9000")
-    if "@" in parts.netloc or parts.query:
-        raise Problem(f"{where}.base_url: holds a password or a query; keys belong into api_key_env or headers")
+    if "@" in parts.netloc:
+        raise Problem(f"{where}.base_url: holds a password; keys belong into api_key_env or headers")
+    if named := [name for name, _ in parse_qsl(parts.query) if literal_keys.is_for_keys(name)]:
+        raise Problem(f"{where}.base_url: {named[0]} holds a key; keys belong into api_key_env or headers")
 
 
 def _unknown(found: str, known: Iterable[str]) -> str:

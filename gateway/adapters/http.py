@@ -14,13 +14,14 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from gateway.adapters import classify, reading, templates
+from gateway.adapters import classify, literal_keys, reading, templates
 from gateway.adapters.base import EndpointSettings, Wire, WireReply
 from gateway.adapters.http_settings import HttpSettings, Step
 from gateway.adapters.pieces import KNOWN_NAMES, pieces
 from gateway.adapters.waits import Clock
 from gateway.errors import TRANSIENT, Fault
 from gateway.prompt import Answer, Prompt
+from gateway.secrets import SHORTEST_KEY
 from runstore.problems import Problem
 from runstore.records import Usage
 
@@ -124,13 +125,22 @@ class HttpAdapter:
 
     def secrets(self) -> list[str]:
         """Values out of the environment that must not appear anywhere: in headers, and in the address's query."""
-        in_headers = templates.variables(list(self.settings.headers.values()))
-        found = [self._environ.get(variable, "").strip() for variable in in_headers]
+        found = self.header_keys()
         for variable in templates.variables([step.path for step in self._steps]):
             value = self._environ.get(variable, "").strip()
             inside = [part for _, part in parse_qsl(urlsplit(value).query)] if "://" in value else [value]
             found += [form for part in inside for form in (part, quote(part, safe="/:"))]
         return list(dict.fromkeys(secret for secret in found if secret))
+
+    def header_keys(self) -> list[str]:
+        """What the environment puts into headers for keys, and whatever else it puts there that may be one."""
+        found: list[str] = []
+        for name, value in self.settings.headers.items():
+            for variable in templates.variables([value]):
+                known = self._environ.get(variable, "").strip()
+                if known and (literal_keys.is_for_keys(name) or len(known) >= SHORTEST_KEY):
+                    found.append(known)
+        return found
 
     def compose(self, prompt: Prompt) -> bytes:
         values = pieces(prompt, self._used, self.settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
@@ -15,7 +15,7 @@ from gateway.adapters.vendor import Vendor, VendorSettings, given, in_range, mes
 from gateway.adapters.waits import Clock
 from gateway.answers import says_something
 from gateway.errors import NO, TRANSIENT, Fault
-from gateway.prompt import Answer, Prompt, Schema
+from gateway.prompt import Answer, Message, Prompt, Schema
 from runstore.numbers import YesNo
 from runstore.records import Usage
 
@@ -32,6 +32,8 @@ class OpenAISettings(VendorSettings):
     strict_schema: YesNo = True
     extra_body: dict[str, Any] = Field(default_factory=dict[str, Any])
     extra_headers: dict[str, str] = Field(default_factory=dict[str, str])
+    key_header: str | None = None
+    system_role: YesNo = True
 
     @model_validator(mode="after")
     def _holds_no_key(self) -> OpenAISettings:
@@ -67,10 +69,13 @@ class OpenAIAdapter(Vendor):
 
     def headers(self, key: str | None) -> dict[str, str]:
         known = {"Content-Type": "application/json", **self.settings.extra_headers}
-        return known | {"Authorization": f"Bearer {key}"} if key else known
+        if not key:
+            return known
+        name = self.settings.key_header or ("api-key" if _is_azure(self._address) else "Authorization")
+        return known | {name: f"Bearer {key}" if name.lower() == "authorization" else key}
 
     def compose(self, prompt: Prompt) -> bytes:
-        messages = messages_json(prompt.messages)
+        messages = messages_json(prompt.messages if self.settings.system_role else _folded(prompt.messages))
         if prompt.schema is None or self.settings.json_format == "none":
             return self._head + messages + self._tail
         form = self._response_format(prompt.schema)
@@ -164,6 +169,13 @@ def _usage(body: Mapping[str, Any]) -> tuple[Usage, tuple[str, ...]]:
     return usage, counts.warnings
 
 
+def _folded(messages: Sequence[Message]) -> Sequence[Message]:
+    """The system text before the first user message, for servers whose template has no such role."""
+    if len(messages) < 2 or messages[0].role != "system" or messages[1].role != "user":
+        return messages
+    return (Message("user", f"{messages[0].content}\n\n{messages[1].content}"), *messages[2:])
+
+
 def _members(values: Mapping[str, Any]) -> bytes:
     """``,"a":1,"b":2``: what follows the members before, inside the same object."""
     return b"," + reading.dumps(values)[1:-1] if values else b""
@@ -171,4 +183,9 @@ def _members(values: Mapping[str, Any]) -> bytes:
 
 def _is_openai(address: str) -> bool:
     host = urlsplit(address).hostname or ""
-    return host.endswith((".openai.com", ".openai.azure.com"))
+    return host.endswith(".openai.com") or _is_azure(address)
+
+
+def _is_azure(address: str) -> bool:
+    host = urlsplit(address).hostname or ""
+    return host.endswith((".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com"))

@@ -166,7 +166,7 @@ class Ledger:
 
     async def _put(self, key: str, state: State, line: bytes) -> None:
         try:
-            self._journal.put(key, state, self._gateway.redactor.data(line))
+            self._journal.put(key, state, self._gateway.redactor.record(line))
             self._unwritten += 1
             if self._unwritten >= LINES_AT_ONCE:
                 self._unwritten = 0

@@ -119,6 +119,9 @@ async def test_every_setting_that_is_sent_is_a_call_of_its_own_and_none_is_made_
     moved = provider.settings(kind)
     moved["base_url"] = moved["base_url"].replace("127.0.0.1", "localhost")
     endpoints["address"] = build("one", moved)
+    if kind == "openai":
+        endpoints["header"] = build("one", provider.settings(kind, extra_headers={"X-Variant": "b"}))
+        endpoints["another"] = build("one", provider.settings(kind, extra_headers={"X-Variant": "c"}))
 
     async def everything() -> dict[tuple[str, str], str]:
         journal = Journal(tmp_path)

@@ -15,6 +15,7 @@ from gateway.errors import CallFailed
 from gateway.events import EventLog
 from gateway.secrets import MARK, Redactor
 from runstore.journal import Journal
+from runstore.problems import Problem
 from tests.support.asking import chat
 from tests.support.fake_faults import FAULTS, Reply
 
@@ -96,7 +97,7 @@ async def test_the_key_is_in_a_header_and_nowhere_else(provider, tmp_path, caplo
     assert not any(SECRET in asked.path for asked in provider.requests if kind != "key in address")
 
 
-@given(st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=6, max_size=40))
+@given(st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=8, max_size=40))
 def test_a_key_is_found_however_it_is_written(secret):
     redactor = Redactor([secret])
     for form in (
@@ -114,3 +115,44 @@ def test_a_key_is_found_however_it_is_written(secret):
 def test_the_longer_of_two_keys_is_replaced_whole_and_short_words_are_left_alone():
     redactor = Redactor(["sk-12345", "sk-12345-long", "abc"])
     assert redactor.text("sk-12345-long sk-12345 abc") == f"{MARK} {MARK} abc"
+
+
+def test_our_own_structure_is_never_rewritten():
+    line = orjson.dumps(
+        {
+            "endpoint": "response-tutor",
+            "where": ["response-stage", "item"],
+            "response": [{"response": "the key is response", "n": 12345678}],
+            "failure": {"kind": "response", "message": "not response"},
+        }
+    )
+    cleaned = orjson.loads(Redactor(["response", "12345678"]).record(line))
+    assert cleaned == {
+        "endpoint": "response-tutor",
+        "where": ["response-stage", "item"],
+        "response": [{MARK: f"the key is {MARK}", "n": 12345678}],
+        "failure": {"kind": "response", "message": f"not {MARK}"},
+    }
+    tail = b"," + line[1:-1]
+    assert orjson.loads(b"{" + Redactor(["response"]).record(tail)[1:] + b"}")["endpoint"] == "response-tutor"
+
+
+REMOTE = "https://models.example/v1"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [("short", "shorter than 8"), ("fake-model-1", "also stands in"), ("far-away", "also stands in")],
+)
+@pytest.mark.parametrize("kind", ["openai", "http"])
+def test_a_key_that_could_not_be_told_from_the_configuration_is_refused_at_the_start(kind, value, words):
+    raw = {"kind": "openai", "model": "fake-model-1", "base_url": REMOTE, "api_key_env": "THE_KEY"}
+    if kind == "http":
+        raw = {"kind": "http", "url": REMOTE, "model": "fake-model-1", "headers": {"X-Api-Key": "${THE_KEY}"}}
+    environ = {"THE_KEY": value}
+    with pytest.raises(Problem) as caught:
+        Gateway({"far-away": build("far-away", raw, environ=environ)}, environ=environ)
+    assert "endpoints.far-away" in str(caught.value) and words in str(caught.value)
+    raw |= {"base_url": "http://127.0.0.1:9/v1"} if kind == "openai" else {"url": "http://localhost:9/v1"}
+    gateway = Gateway({"far-away": build("far-away", raw, environ=environ)}, environ=environ)
+    assert gateway.redactor.text(f"at home {value} is a word") == f"at home {value} is a word"

@@ -32,6 +32,7 @@ class Asked:
 
 
 def shape_of(path: str) -> Shape:
+    path = path.partition("?")[0]
     if path.endswith("/chat/completions"):
         return "openai"
     if ":generateContent" in path:

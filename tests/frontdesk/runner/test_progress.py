@@ -113,3 +113,15 @@ def test_a_terminal_is_told_from_a_pipe(monkeypatch):
         assert module._is_terminal(terminal)
     os.close(leader)
     assert not module._is_terminal(io.StringIO())
+
+
+def test_a_stage_says_its_own_note_and_the_next_one_starts_without():
+    out = Terminal()
+    progress = Progress(out, lambda: "12 calls")
+    progress.start("judge", 2)
+    progress.note = "1 of 3 rounds unreadable"
+    progress.advance()
+    progress.advance()
+    assert "judge: 2 of 2 (1 of 3 rounds unreadable, 12 calls)" in out.getvalue()
+    progress.start("rate", 1)
+    assert out.getvalue().endswith("rate: 0 of 1 (12 calls)")

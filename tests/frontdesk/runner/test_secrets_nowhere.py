@@ -65,6 +65,11 @@ OWN = 'kind = "http"\nbody = {q = "{last_student}"}\nurl = "http://127.0.0.1:9/r
         f'{OWN}"\nheaders = {{X-Api-Key = "{SECRET}"}}',
         f'kind = "http"\nbase_url = "http://127.0.0.1:9"\nsteps = [{{path = "/chat?token={SECRET}"}}]',
         f'kind = "openai"\nmodel = "m"\nextra_headers = {{api-key = "{SECRET}"}}',
+        f'kind = "openai"\nmodel = "m"\nextra_body = {{api_key = "{SECRET}"}}',
+        f'kind = "openai"\nmodel = "m"\nextra_body = {{deep = [{{access_token = "{SECRET}"}}]}}',
+        f'{OWN}"\nerror = "sk-{SECRET}"',
+        f'kind = "openai"\nmodel = "m"\nextra_headers = {{X-Tenant = "sk-{SECRET}"}}',
+        f'kind = "http"\nbase_url = "http://a.example"\nsteps = [{{path = "/c", body = {{token = "{SECRET}"}}}}]',
     ],
 )
 def test_a_key_in_the_configuration_is_refused_and_not_repeated(provider, tmp_path, capfd, lines):
@@ -86,3 +91,28 @@ def test_headers_that_hold_no_key_are_taken(provider, tmp_path):
     headers = '{Authorization = "Bearer EMPTY", X-Team = "mathematics", X-Tokens-Per-Reply = "1000000"}'
     config.write_text(config.read_text().replace('identity = "u"', f'identity = "u"\nheaders = {headers}'))
     assert main(["run", str(config), "--run", str(tmp_path / "run")]) == 0
+
+
+@pytest.mark.parametrize("key", ["gemini", "student", "dialogues", "main-job"])
+def test_a_key_that_is_a_word_of_the_configuration_damages_no_run_on_this_machine(
+    provider, tmp_path, monkeypatch, key
+):
+    monkeypatch.setenv("THE_KEY", key)
+    config = write_config(tmp_path / "c.toml", provider, dialogues=4, subsets=4)
+    text = config.read_text().replace('identity = "g"', 'identity = "g"\napi_key_env = "THE_KEY"')
+    config.write_text(text)
+    run = tmp_path / "run"
+    assert main(["run", str(config), "--run", str(run)]) == 0
+    assert main(["verify", "--run", str(run)]) == 0
+    assert "[redacted]" not in (run / "run.toml").read_text()
+
+
+def test_a_key_that_is_a_word_of_the_configuration_is_refused_elsewhere(provider, tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("THE_KEY", "main-job")
+    config = write_config(tmp_path / "c.toml", provider)
+    text = config.read_text().replace('identity = "g"', 'identity = "g"\napi_key_env = "THE_KEY"')
+    config.write_text(text.replace(f'"{provider.url}"\nmodel', '"https://models.example"\nmodel', 1))
+    assert "models.example" in config.read_text()
+    assert main(["run", str(config), "--run", str(tmp_path / "run")]) == 2
+    assert "also stands in the configuration" in capfd.readouterr().err
+    assert provider.stats.calls == 0 and not (tmp_path / "run" / "run.toml").exists()

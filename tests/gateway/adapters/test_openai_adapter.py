@@ -185,3 +185,40 @@ def test_a_model_must_be_named() -> None:
     for kind in ("openai", "gemini", "anthropic"):
         with pytest.raises(Problem, match=r"endpoints\.tutor\.model: missing"):
             endpoint({"kind": kind})
+
+
+async def test_a_query_of_the_base_address_goes_behind_every_path(provider: FakeProvider) -> None:
+    raw = provider.settings("openai", key_header="api-key")
+    raw["base_url"] = f"{provider.url}/openai/deployments/d/?api-version=2024-10-21"
+    await attempt(endpoint(raw), chat("hi"), key="azure-key-1")
+    asked = provider.requests[0]
+    assert asked.path == "/openai/deployments/d/chat/completions?api-version=2024-10-21"
+    assert asked.headers["api-key"] == "azure-key-1" and "authorization" not in asked.headers
+
+
+@pytest.mark.parametrize(
+    ("address", "header", "limit"),
+    [
+        (
+            "https://x.openai.azure.com/openai/v1?api-version=preview",
+            {"api-key": "the-key-1"},
+            "max_completion_tokens",
+        ),
+        ("https://x.services.ai.azure.com/openai/v1", {"api-key": "the-key-1"}, "max_completion_tokens"),
+        ("https://api.openai.com/v1", {"Authorization": "Bearer the-key-1"}, "max_completion_tokens"),
+        ("http://127.0.0.1:9/v1", {"Authorization": "Bearer the-key-1"}, "max_tokens"),
+    ],
+)
+def test_azure_has_its_own_header_for_the_key(address: str, header: dict[str, str], limit: str) -> None:
+    raw = {"kind": "openai", "model": "m", "base_url": address, "max_output_tokens": 9}
+    made = endpoint(raw)
+    assert made.headers("the-key-1") == {"Content-Type": "application/json", **header}
+    assert orjson.loads(made.compose(chat("hi")))[limit] == 9
+
+
+def test_a_server_without_a_system_role_gets_its_text_with_the_first_user_message() -> None:
+    raw = {"kind": "openai", "model": "m", "system_role": False}
+    body = orjson.loads(endpoint(raw).compose(chat("hi", "Why?", "so", system="Ask only.")))
+    assert [message["role"] for message in body["messages"]] == ["user", "assistant", "user"]
+    assert body["messages"][0]["content"] == "Ask only.\n\nhi"
+    assert orjson.loads(endpoint(raw).compose(chat("hi")))["messages"] == [{"role": "user", "content": "hi"}]
