@@ -40,14 +40,10 @@ def _keys_in(value: object, place: str, *, by_name: bool) -> Iterator[str]:
             yield from _keys_in(inner, where, by_name=is_free)
     elif isinstance(value, list):
         for number, inner in enumerate(cast("list[object]", value)):
-            is_steps = place == "steps"
-            body = (
-                cast("Mapping[str, object]", inner).get("body")
-                if is_steps and isinstance(inner, Mapping)
-                else None
-            )
             yield from _keys_in(inner, f"{place}[{number}]", by_name=by_name)
-            yield from _keys_in(body, f"{place}[{number}].body", by_name=True)
+            if place == "steps" and isinstance(inner, Mapping):
+                body = cast("Mapping[str, object]", inner).get("body")
+                yield from _keys_in(body, f"{place}[{number}].body", by_name=True)
     elif isinstance(value, str) and _SHAPE.match(value):
         yield place
 
