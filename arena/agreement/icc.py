@@ -122,12 +122,11 @@ def icc(ratings: ArrayLike, *, level: float = 0.95, resamples: int = 1000, seed:
             out.append(missing(key, name, why, len(table), n, notes=notes))
             continue
         k = average if unit == "k" else 1.0
-        interval, method = bounds[form]
-        stepped = (_stepped(interval[0], k), _stepped(interval[1], k)) if interval else None
+        stepped, method = _stepped_limits(*bounds[form], k, table.shape[1])
         out.append(
             Statistic(
                 key, name, _stepped(value, k), len(table), n,
-                interval=stepped, level=level, interval_method=method, notes=notes,
+                interval=stepped, level=level if stepped else None, interval_method=method, notes=notes,
             )
         )  # fmt: skip
     return tuple(out)
@@ -172,6 +171,18 @@ def _single(form: str, found: Components, variance: float) -> tuple[float | None
 def _stepped(single: float, k: float) -> float:
     """Spearman-Brown: the reliability of the mean of k ratings."""
     return k * single / (1 + (k - 1) * single)
+
+
+def _stepped_limits(
+    limits: tuple[float, float] | None, method: str, k: float, raters: int
+) -> tuple[tuple[float, float] | None, str]:
+    """The single-rater limits stepped up to the mean of k ratings; no correlation lies below -1 / (raters - 1)."""
+    if limits is None:
+        return None, method
+    lower, upper = max(limits[0], -1 / (raters - 1)), min(limits[1], 1.0)
+    if k > 1 and 1 + (k - 1) * lower < 1e-9:
+        return None, "no interval: the single-rater limit is at or below -1 / (k - 1), where a mean of k has none"
+    return (_stepped(lower, k), _stepped(upper, k)), method
 
 
 Bounds = dict[str, tuple[tuple[float, float] | None, str]]

@@ -12,14 +12,25 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
-from arena.agreement.result import FloatArray, Statistic, clipped, missing, paired, settle
+from arena.agreement.jackknife import (
+    FEWEST_CLUSTERS,
+    Clusters,
+    Groups,
+    Ints,
+    clusters_off_mode,
+    groups,
+    interval,
+)
+from arena.agreement.result import FloatArray, Statistic, missing, paired, settle
+from arena.agreement.shares import share_limits
 
 Weights = Literal["none", "linear", "quadratic"]
 WeightMatrix = FloatArray | Sequence[Sequence[float]]
 
-_FEWEST_FOR_LARGE_SAMPLE = 10
+FEWEST_FOR_AC2 = 30
+"""Of weighted agreement over three categories or more: fewer items miss the rare large disagreements."""
+
 _NO_WIDTH = "no interval: complete agreement leaves no variance to build it on"
 
 
@@ -51,24 +62,27 @@ def cohen_kappa(
     scale: Sequence[float] | None = None,
     weights: Weights | WeightMatrix = "none",
     level: float = 0.95,
+    clusters: Clusters | None = None,
 ) -> Statistic:
     """Cohen's (weighted) kappa of two raters; NaN = no rating. Raises ValueError for a value outside the scale.
 
     Without a declared scale, linear and quadratic weights take the distance between the numbers themselves,
-    which is what any evenly spaced scale gives; a weight matrix then has no meaning and is refused.
+    which is what any evenly spaced scale gives; a weight matrix then has no meaning and is refused. ``clusters``
+    names the cluster of each pair, where pairs come in clusters.
     """
+    both = np.column_stack([np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)])
     first, second, n = paired(x, y)
+    if clusters is not None:
+        clusters = np.asarray(clusters, dtype=str)[np.isfinite(both).all(axis=1)]
     first, second = settle(first), settle(second)
     categories = _categories(np.concatenate([first, second]), scale)
-    counts = np.zeros((len(categories), len(categories)))
-    np.add.at(counts, (np.searchsorted(categories, first), np.searchsorted(categories, second)), 1.0)
+    codes = np.searchsorted(categories, first), np.searchsorted(categories, second)
     if scale is not None:
         kind = weights if isinstance(weights, str) else "custom"
-        return kappa_from_counts(counts, weights=_on_scale(weights, scale), level=level, n=n, kind=kind)
+        return _kappa(codes, _on_scale(weights, scale), n, kind, level, clusters)
     if not isinstance(weights, str):
         raise ValueError("a weight matrix needs the declared scale")  # noqa: TRY004 - its type is right
-    named = disagreement(weights, categories)
-    result = kappa_from_counts(counts, weights=named, level=level, n=n, kind=weights)
+    result = _kappa(codes, disagreement(weights, categories), n, weights, level, clusters)
     note = () if weights == "none" else ("no scale declared: weights are distances between the values",)
     return replace(result, notes=note)
 
@@ -85,43 +99,62 @@ def kappa_from_counts(
     weights: Weights | WeightMatrix = "none",
     level: float = 0.95,
     n: int | None = None,
-    kind: str | None = None,
 ) -> Statistic:
-    """Kappa of a square table of counts (rater 1 x rater 2) over all categories of the scale, in its order.
+    """Kappa of a square table of counts (rater 1 x rater 2) over all categories of the scale, in its order."""
+    table = np.asarray(counts, dtype=np.int64)
+    kind = weights if isinstance(weights, str) else "custom"
+    codes = np.nonzero(table)
+    repeated = np.repeat(codes[0], table[codes]), np.repeat(codes[1], table[codes])
+    used = int(table.sum())
+    return _kappa(repeated, disagreement(weights, range(len(table))), used if n is None else n, kind, level, None)
 
-    Cohen (1960, 1968); large-sample interval of Fleiss, Cohen & Everitt (1969).
-    """
-    table = np.asarray(counts, dtype=np.float64)
-    kind = kind or (weights if isinstance(weights, str) else "custom")
+
+def _kappa(
+    codes: tuple[Ints, Ints], D: FloatArray, n: int, kind: str, level: float, clusters: Clusters | None
+) -> Statistic:
+    """Cohen (1960, 1968) from the (pairs,) categories of both raters and the categories' disagreement weights."""
     key = "cohen_kappa" if kind == "none" else f"weighted_kappa_{kind}"
     name = "Cohen's kappa, unweighted" if kind == "none" else f"Cohen's weighted kappa, {kind} weights"
-    used = round(float(table.sum()))
-    n = used if n is None else n
+    x, y = codes
+    used, q = len(x), len(D)
     if used == 0:
         return missing(key, name, "no item was rated by both", 0, n, unit="pairs")
-    D = disagreement(weights, range(len(table)))
     W = 1 - D / D.max() if D.any() else np.ones_like(D)
-    P = table / used
-    rows, columns = P.sum(axis=1), P.sum(axis=0)
-    po, pe = float((P * W).sum()), float(rows @ W @ columns)
+    agree = W[x, y]
+    rows, columns = np.bincount(x, minlength=q) / used, np.bincount(y, minlength=q) / used
+    po, pe = float(agree.mean()), float(rows @ W @ columns)
     if pe > 1 - 1e-12:
         reason = "no variance: both raters give one and the same category throughout"
         return missing(key, name, reason, used, n, unit="pairs")
-    value = (po - pe) / (1 - pe)
     if po > 1 - 1e-12:
         return Statistic(key, name, 1.0, used, n, unit="pairs", interval_method=_NO_WIDTH)
-    spread = W - ((W @ columns)[:, None] + (rows @ W)[None, :]) * (1 - value)
-    variance = (float((P * spread**2).sum()) - (value - pe * (1 - value)) ** 2) / (used * (1 - pe) ** 2)
-    half = float(stats.norm.ppf((1 + level) / 2)) * float(np.sqrt(max(variance, 0.0)))
-    if used < _FEWEST_FOR_LARGE_SAMPLE:
-        why = f"no interval: fewer than {_FEWEST_FOR_LARGE_SAMPLE} pairs for a large-sample interval"
-        return Statistic(key, name, value, used, n, unit="pairs", interval_method=why)
-    if half < 1e-6:
-        return Statistic(key, name, value, used, n, unit="pairs", interval_method="no interval: its variance is 0")
+    value = (po - pe) / (1 - pe)
+    among = groups(used, clusters, np.column_stack(codes).astype(np.float64))
+    left = _kappas_left(codes, agree, W, among)
+    off = (x != _mode(x, y)) | (y != _mode(x, y))
+    limits, method = interval(value, left, among, level, off_mode=clusters_off_mode(off, clusters))
     return Statistic(
-        key, name, value, used, n, unit="pairs", interval=clipped(value - half, value + half), level=level,
-        interval_method="large sample, Fleiss, Cohen & Everitt 1969",
+        key, name, value, used, n, unit="pairs",
+        interval=limits, level=level if limits else None, interval_method=method,
     )  # fmt: skip
+
+
+def _mode(x: Ints, y: Ints) -> int:
+    return int(np.bincount(np.concatenate([x, y])).argmax())
+
+
+def _kappas_left(codes: tuple[Ints, Ints], agree: FloatArray, W: FloatArray, among: Groups) -> FloatArray:
+    """(groups,) kappa without each group."""
+    q = len(W)
+    kept = among.rest(np.ones(len(agree)))
+    margins: list[FloatArray] = []
+    for code in codes:
+        own = np.zeros((among.count, q))
+        np.add.at(own, (among.of, code), 1.0)
+        margins.append(own.sum(axis=0) - own)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        po, pe = among.rest(agree) / kept, ((margins[0] @ W) * margins[1]).sum(axis=1) / kept**2
+        return np.where((kept > 0) & (pe < 1 - 1e-12), (po - pe) / (1 - pe), np.nan)
 
 
 def category_counts(ratings: ArrayLike, scale: Sequence[float] | None = None) -> tuple[FloatArray, FloatArray]:
@@ -150,43 +183,68 @@ def _categories(values: FloatArray, scale: Sequence[float] | None) -> FloatArray
     return declared
 
 
-def percent_agreement(counts: ArrayLike, *, level: float = 0.95) -> Statistic:
-    """Share of agreeing pairs of ratings within items, from items x categories counts.
+def agreeing_pairs(ratings: ArrayLike) -> FloatArray:
+    """(items,) how many pairs of an item's ratings agree, from items x raters with NaN = no rating."""
+    table = settle(ratings)
+    there = np.isfinite(table)
+    values, code = np.unique(table[there], return_inverse=True)
+    keys, counts = np.unique(np.nonzero(there)[0] * max(len(values), 1) + code, return_counts=True)
+    pairs = np.asarray(counts * (counts - 1) / 2, dtype=np.float64)
+    return np.bincount(keys // max(len(values), 1), pairs, len(table)).astype(np.float64)
 
-    Two raters: Wilson interval. More: t interval over the items, whose pairs are not independent.
+
+def percent_agreement(ratings: ArrayLike, *, level: float = 0.95, clusters: Clusters | None = None) -> Statistic:
+    """Share of all pairs of ratings of an item that agree, from items x raters with NaN = no rating.
+
+    Wilson's interval for as many independent pairs as the items (or clusters of items) are worth, see
+    :func:`arena.agreement.shares.share_limits`.
     """
-    table = np.asarray(counts, dtype=np.float64)
+    per_item = np.isfinite(np.asarray(ratings, dtype=np.float64)).sum(axis=1).astype(np.float64)
     key, name = "percent_agreement", "Percent agreement (share of pairs of ratings that agree)"
-    n, per_item = len(table), table.sum(axis=1)
-    table, per_item = table[per_item >= 2], per_item[per_item >= 2]
-    used = len(table)
+    n, there = len(per_item), per_item >= 2
+    used = int(there.sum())
     if not used:
         return missing(key, name, "no item has two ratings", 0, n)
-    shares = (table * (table - 1)).sum(axis=1) / (per_item * (per_item - 1))
-    value = float(shares.mean())
-    if (per_item == 2).all():
-        found = stats.binomtest(round(float(shares.sum())), used).proportion_ci(level, method="wilson")
-        interval: tuple[float, float] | None = (float(found.low), float(found.high))
-        method = "Wilson"
-    elif used > 1 and shares.std() > 0:
-        half = float(stats.t.ppf((1 + level) / 2, used - 1) * shares.std(ddof=1) / np.sqrt(used))
-        interval, method = clipped(value - half, value + half, 0.0), "t over items"
-    else:
-        interval, method = None, "no interval: every item agrees to the same extent"
-    return Statistic(
-        key, name, value, used, n,
-        interval=interval, level=level if interval else None, interval_method=method,
-    )  # fmt: skip
+    hits, pairs = agreeing_pairs(ratings)[there], per_item[there] * (per_item[there] - 1) / 2
+    of = round(float(pairs.sum()))
+    value = float(hits.sum()) / of
+    note = (f"{hits.sum():.0f} of {of} pairs of ratings",)
+    own = None if clusters is None else np.asarray(clusters, dtype=str)[there]
+    _, member = np.unique(np.arange(used) if own is None else own, return_inverse=True)
+    off = np.bincount(member, hits - value * pairs).astype(np.float64)
+    if len(off) < 2:
+        why = "no interval: a single " + ("item" if clusters is None else "cluster")
+        return Statistic(key, name, value, used, n, interval_method=why, notes=note)
+    spread = value * (1 - value) * of / max(of - 1, 1)
+    limits = share_limits(value, of, spread, off, level)
+    method = f"Wilson for clustered pairs, t over {len(off)} {'items' if clusters is None else 'clusters'}"
+    return Statistic(key, name, value, used, n, interval=limits, level=level, interval_method=method, notes=note)
 
 
-def fleiss_kappa(counts: ArrayLike, *, level: float = 0.95) -> Statistic:
+def mean_item_agreement(ratings: ArrayLike) -> Statistic:
+    """Mean over items of the share of their pairs that agree: what Fleiss' and Gwet's coefficients start from.
+
+    Differs from :func:`percent_agreement` where items have different numbers of ratings.
+    """
+    per_item = np.isfinite(np.asarray(ratings, dtype=np.float64)).sum(axis=1).astype(np.float64)
+    key, name = "mean_item_agreement", "Mean over items of their share of agreeing pairs"
+    there = per_item >= 2
+    used = int(there.sum())
+    if not used:
+        return missing(key, name, "no item has two ratings", 0, len(per_item))
+    shares = agreeing_pairs(ratings)[there] / (per_item[there] * (per_item[there] - 1) / 2)
+    why = "no interval: percent agreement has it"
+    return Statistic(key, name, float(shares.mean()), used, len(per_item), interval_method=why)
+
+
+def fleiss_kappa(counts: ArrayLike, *, level: float = 0.95, clusters: Clusters | None = None) -> Statistic:
     """Fleiss' kappa from items x categories counts; items may have different numbers of ratings (Gwet 2014)."""
-    return _multi_rater(np.asarray(counts, dtype=np.float64), None, level, "fleiss_kappa", "Fleiss' kappa")
+    return _multi_rater(counts, None, "fleiss_kappa", "Fleiss' kappa", level, clusters)
 
 
-def gwet_ac1(counts: ArrayLike, *, level: float = 0.95) -> Statistic:
+def gwet_ac1(counts: ArrayLike, *, level: float = 0.95, clusters: Clusters | None = None) -> Statistic:
     """Gwet's AC1 (2008) from items x categories counts over the declared scale."""
-    return _multi_rater(np.asarray(counts, dtype=np.float64), "none", level, "gwet_ac1", "Gwet's AC1")
+    return _multi_rater(counts, "none", "gwet_ac1", "Gwet's AC1", level, clusters)
 
 
 def gwet_ac2(
@@ -195,6 +253,7 @@ def gwet_ac2(
     *,
     positions: Sequence[float] | FloatArray | None = None,
     level: float = 0.95,
+    clusters: Clusters | None = None,
 ) -> Statistic:
     """Gwet's AC2 from items x categories counts; ``weights`` and ``positions`` as in :func:`disagreement`.
 
@@ -203,57 +262,70 @@ def gwet_ac2(
     table = np.asarray(counts, dtype=np.float64)
     kind = weights if isinstance(weights, str) else "custom"
     matrix = disagreement(weights, range(table.shape[1]) if positions is None else positions)
-    return _multi_rater(table, matrix, level, f"gwet_ac2_{kind}", f"Gwet's AC2, {kind} weights")
+    return _multi_rater(table, matrix, f"gwet_ac2_{kind}", f"Gwet's AC2, {kind} weights", level, clusters)
 
 
 def _multi_rater(
-    table: FloatArray, weights: Weights | WeightMatrix | None, level: float, key: str, name: str
+    counts: ArrayLike,
+    weights: Weights | WeightMatrix | None,
+    key: str,
+    name: str,
+    level: float,
+    clusters: Clusters | None,
 ) -> Statistic:
-    """Gwet (2014), Handbook of Inter-Rater Reliability, ch. 2-5: point, and variance by linearisation over items.
-
-    ``weights`` None means Fleiss' chance agreement, anything else Gwet's.
-    """
+    """Gwet (2014), Handbook of Inter-Rater Reliability, ch. 2-5. ``weights`` None: Fleiss' chance agreement."""
+    table = np.asarray(counts, dtype=np.float64)
     n, per_item = len(table), table.sum(axis=1)
-    table, per_item = table[per_item >= 2], per_item[per_item >= 2]
+    there = per_item >= 2
+    own = None if clusters is None else np.asarray(clusters, dtype=str)[there]
+    table, per_item = table[there], per_item[there]
     used, q = table.shape
     if not used:
         return missing(key, name, "no item has two ratings", 0, n)
     D = disagreement("none" if weights is None else weights, range(q))
     W = 1 - D / D.max() if D.any() else np.ones_like(D)
-    shares = table / per_item[:, None]
-    prevalence = shares.mean(axis=0)
-    agree = (table * (table @ W - 1)).sum(axis=1) / (per_item * (per_item - 1))
-    if weights is None:
-        pe = float(prevalence @ W @ prevalence)
-        pe_item = shares @ (W @ prevalence)
-    elif q < 2:
+    if weights is not None and q < 2:
         return missing(key, name, "only one category occurs and no scale is declared", used, n)
-    else:
-        chance = float(W.sum()) / (q * (q - 1))
-        pe = chance * float((prevalence * (1 - prevalence)).sum())
-        pe_item = chance * (shares * (1 - prevalence)).sum(axis=1)
-    if pe > 1 - 1e-12:
+    shares: FloatArray = table / per_item[:, None]
+    agree = np.asarray((table * (table @ W - 1)).sum(axis=1) / (per_item * (per_item - 1)), dtype=np.float64)
+    value = float(_corrected(agree.mean(keepdims=True), shares.mean(axis=0)[None], W, gwet=weights is not None)[0])
+    if not np.isfinite(value):
         return missing(key, name, "no variance: all ratings are equal", used, n)
-    value = (float(agree.mean()) - pe) / (1 - pe)
-    linear = (agree - pe) / (1 - pe) - 2 * (1 - value) * (pe_item - pe) / (1 - pe)
-    spread = float(linear.std(ddof=1)) if used > 1 else 0.0
-    if spread < 1e-12:
-        method = _NO_WIDTH if value > 1 - 1e-12 else "no interval: the items show no spread"
-        return Statistic(key, name, min(value, 1.0), used, n, interval_method=method)
-    half = float(stats.t.ppf((1 + level) / 2, used - 1)) * spread / float(np.sqrt(used))
+    if value > 1 - 1e-12:
+        return Statistic(key, name, 1.0, used, n, interval_method=_NO_WIDTH)
+    among = groups(used, own, table)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kept = among.rest(np.ones(len(table)))
+        left = _corrected(
+            among.rest(agree) / kept, among.rest(shares) / kept[:, None], W, gwet=weights is not None
+        )
+    fewest = FEWEST_FOR_AC2 if q > 2 and weights is not None and not isinstance(weights, str) else FEWEST_CLUSTERS
+    off = None if weights is not None else clusters_off_mode(table[:, table.sum(axis=0).argmax()] < per_item, own)
+    limits, method = interval(value, left, among, level, fewest=fewest, off_mode=off)
     return Statistic(
-        key, name, value, used, n, interval=clipped(value - half, value + half), level=level,
-        interval_method="linearised over items, t (Gwet 2014)",
-    )  # fmt: skip
+        key, name, value, used, n, interval=limits, level=level if limits else None, interval_method=method
+    )
+
+
+def _corrected(agree: FloatArray, prevalence: FloatArray, W: FloatArray, *, gwet: bool) -> FloatArray:
+    """(sets,) coefficients from mean agreement (sets,) and prevalence (sets, categories); NaN without variance."""
+    q = len(W)
+    if gwet:
+        pe = float(W.sum()) / (q * (q - 1)) * (prevalence * (1 - prevalence)).sum(axis=1)
+    else:
+        pe = ((prevalence @ W) * prevalence).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(pe < 1 - 1e-12, (agree - pe) / (1 - pe), np.nan)
 
 
 def prevalence_note(counts: ArrayLike) -> str | None:
     """A warning where most agree yet chance-corrected figures must be low because one category prevails."""
     table = np.asarray(counts, dtype=np.float64)
-    agreement = percent_agreement(table).value
-    total = float(table.sum())
-    if agreement is None or not total:
+    per_item, total = table.sum(axis=1), float(table.sum())
+    pairs = float((per_item * (per_item - 1)).sum())
+    if not pairs:
         return None
+    agreement = float((table * (table - 1)).sum()) / pairs
     largest = float(table.sum(axis=0).max()) / total
     if largest < 0.8 or agreement < 0.8:
         return None

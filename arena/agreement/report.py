@@ -19,13 +19,13 @@ from arena.agreement.kappa import (
     fleiss_kappa,
     gwet_ac1,
     gwet_ac2,
+    mean_item_agreement,
     percent_agreement,
     prevalence_note,
 )
 from arena.agreement.result import FloatArray, Statistic, find, missing
 from arena.agreement.rows import AgreementRow, Cells, GroupRow, LevelRow, RaterPair
 from arena.agreement.table import Ratings
-from runstore.ids import draw_seed
 from runstore.problems import Problem
 
 MOST_CATEGORIES = 20
@@ -34,8 +34,9 @@ MOST_RATERS_IN_PAIRS = 10
 
 @dataclass(frozen=True)
 class Settings:
-    """What was declared: ``measurement`` of the values, their ``scale`` (codes), and how intervals are made.
+    """What was declared: ``measurement`` of the values, their ``scale`` (codes), and the ``level`` of intervals.
 
+    ``resamples`` and ``seed`` are kept in the file and draw nothing: no interval is a bootstrap's any more.
     ``not_categories`` says why the values are no categories; None: decided by how many different ones there are.
     """
 
@@ -183,7 +184,7 @@ def agree(
         len(matrix),
         matrix.size,
         int(np.isfinite(matrix).sum()),
-        tuple(_over_all(matrix, counts, settings, label)),
+        tuple(_over_all(matrix, counts, settings)),
         made,
         tuple(notes),
     )
@@ -212,11 +213,11 @@ def _categories(matrix: FloatArray, settings: Settings) -> FloatArray | str:
     return _not_categories(matrix, settings) or category_counts(matrix, settings.scale)[0]
 
 
-def _over_all(matrix: FloatArray, counts: FloatArray | str, settings: Settings, label: str) -> Iterable[Statistic]:
+def _over_all(matrix: FloatArray, counts: FloatArray | str, settings: Settings) -> Iterable[Statistic]:
     level, n = settings.level, len(matrix)
     paired_up = int((np.isfinite(matrix).sum(axis=1) >= 2).sum())
-    plain = counts if isinstance(counts, np.ndarray) else category_counts(matrix)[0]
-    yield percent_agreement(plain, level=level)
+    yield percent_agreement(matrix, level=level)
+    yield mean_item_agreement(matrix)
 
     def categorical(key: str, name: str, make: Callable[[FloatArray], Statistic]) -> Statistic:
         return missing(key, name, counts, paired_up, n) if isinstance(counts, str) else make(counts)
@@ -232,11 +233,11 @@ def _over_all(matrix: FloatArray, counts: FloatArray | str, settings: Settings, 
         )
         yield _undeclared(settings, _fitting(weighted, "ordinal", settings))
     for kind in MEASUREMENTS:
-        seed = draw_seed(settings.seed, "krippendorff", kind, label)
-        alpha = krippendorff(matrix, kind, level=level, resamples=settings.resamples, seed=seed)
-        yield _fitting(alpha, kind, settings)
-    seed = draw_seed(settings.seed, "icc", label)
-    for one in icc(matrix, level=level, resamples=settings.resamples, seed=seed):
+        if kind == "nominal" and isinstance(counts, str):
+            yield missing("krippendorff_nominal", "Krippendorff's alpha, nominal", counts, paired_up, n)
+        else:
+            yield _fitting(krippendorff(matrix, kind, level=level), kind, settings)
+    for one in icc(matrix, level=level):
         yield _fitting(one, "interval", settings)
     yield _fitting(cronbach(matrix, level=level), "interval", settings)
 
@@ -244,7 +245,7 @@ def _over_all(matrix: FloatArray, counts: FloatArray | str, settings: Settings, 
 def _pair(both: FloatArray, settings: Settings) -> tuple[Statistic, ...]:
     x, y, level = both[:, 0], both[:, 1], settings.level
     counts = _categories(both, settings)
-    out = [percent_agreement(counts if isinstance(counts, np.ndarray) else category_counts(both)[0], level=level)]
+    out = [percent_agreement(both, level=level)]
     kinds: tuple[Weights, ...] = ("none", "linear", "quadratic")
     for weights in kinds:
         if isinstance(counts, str):
@@ -261,7 +262,7 @@ def _pair(both: FloatArray, settings: Settings) -> tuple[Statistic, ...]:
     out.append(_fitting(pearson(x, y, level=level), "interval", settings))
     out.append(_fitting(spearman(x, y, level=level), "ordinal", settings))
     out.append(_fitting(kendall(x, y, level=level), "ordinal", settings))
-    coefficients = icc(both, level=level, resamples=0)
+    coefficients = icc(both, level=level)
     out.extend(_fitting(find(coefficients, key), "interval", settings) for key in ("icc_2_1", "icc_3_1"))
     out.extend(_fitting(one, "interval", settings) for one in bland_altman(x, y, level=level).statistics)
     return tuple(out)

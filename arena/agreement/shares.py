@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,25 +34,31 @@ def share_of(hits: Sequence[float], clusters: Sequence[str], level: float) -> Sh
     values = np.asarray(hits, dtype=np.float64)
     mean = float(values.mean())
     _, member = np.unique(np.asarray(clusters, dtype=object).astype(str), return_inverse=True)
-    count = int(member.max()) + 1
-    if count < 2:
+    if int(member.max()) < 1:
         return Share(total, of, mean, None, None)
     spread = float(values.var(ddof=1))
+    lower, upper = share_limits(mean, of, spread, np.bincount(member, values - mean).astype(np.float64), level)
+    return Share(total, of, mean, lower, upper)
+
+
+def share_limits(
+    mean: float, of: int, spread: float, off: NDArray[np.float64], level: float
+) -> tuple[float, float]:
+    """The limits of :func:`share_of` from the items' variance and each cluster's sum of (item - mean)."""
+    count = len(off)
     if spread == 0:
         effective = float(count)
     else:
-        off = np.bincount(member, values - mean)
         between = count / (count - 1) * float((off**2).sum()) / of**2
         effect = max(between / (spread / of), 1.0)
         effective = of * mean * (1 - mean) / (spread * effect)
-    lower, upper = _wilson(mean, effective, _student(level, count - 1))
-    return Share(total, of, mean, lower, upper)
+    return _wilson(mean, effective, _student(level, count - 1))
 
 
 def _wilson(share: float, n: float, z: float) -> tuple[float, float]:
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * float(np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)))
-    return max(0.0, centre - half), min(1.0, centre + half)
+    return min(max(0.0, centre - half), share), max(min(1.0, centre + half), share)  # 0 of n has 0 for a limit
 
 
 def _student(level: float, freedom: int) -> float:

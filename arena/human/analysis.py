@@ -255,7 +255,7 @@ def agreement(study: Study, rows: Sequence[Scored]) -> Iterable[tuple[str, str, 
         ]
         for key, questions in wanted:
             if mine:
-                yield group, key, krippendorff(alpha_table(mine, questions), "ordinal", seed=study.seed)
+                yield group, key, krippendorff(alpha_table(mine, questions), "ordinal")
 
 
 def alpha_table(

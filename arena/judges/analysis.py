@@ -9,7 +9,7 @@ import numpy as np
 
 from arena.agreement.alpha import krippendorff
 from arena.agreement.correlation import kendall
-from arena.agreement.kappa import category_counts, percent_agreement
+from arena.agreement.kappa import percent_agreement
 from arena.agreement.result import Statistic, missing
 from arena.agreement.shares import Share
 from arena.judges import behaviour
@@ -49,8 +49,8 @@ METHOD = (
     "Bradley-Terry over single readable rounds, ties as half a win each way; first slot and length by judge, own "
     "family over all judges together; intervals clustered by dialogue"
 )
+ALPHA = "Krippendorff's alpha, nominal"
 PANEL = "Crowd-BT (Chen et al. 2013), penalised maximum likelihood over single readable rounds, ties as halves"
-_SCALE = (0.0, 1.0, 2.0)
 
 
 def analyse(
@@ -131,7 +131,14 @@ def _agreement(models: Sequence[Judgment], judges: Sequence[str], settings: Sett
         reason = f"{len(judges)} judges; at least 2 are needed"
         every = [
             missing("percent_agreement", "Percent agreement", reason, 0, len(found.dialogue), unit="matches"),
-            missing("krippendorff_nominal", "Krippendorff's alpha, nominal", reason, 0, len(found.dialogue)),
+            missing(
+                "krippendorff_nominal",
+                "Krippendorff's alpha, nominal",
+                reason,
+                0,
+                len(found.dialogue),
+                unit="matches",
+            ),
         ]
         return Agreement(pairs=(), all=tuple(statistic.row() for statistic in every))
     pairs = behaviour.between_judges(models, judges, settings.level)
@@ -143,9 +150,14 @@ def _agreement(models: Sequence[Judgment], judges: Sequence[str], settings: Sett
 
 def _all(found: Majorities, judges: Sequence[str], settings: Settings) -> list[Statistic]:
     codes = found.codes(judges)
-    counts, _ = category_counts(codes, _SCALE)
-    alpha = krippendorff(codes, "nominal", level=settings.level, resamples=settings.resamples, seed=settings.seed)
-    return [percent_agreement(counts, level=settings.level), alpha]
+    dialogues = [found.dialogue[key] for key in sorted(found.dialogue)]
+    return [
+        replace(statistic, unit="matches")
+        for statistic in (
+            percent_agreement(codes, level=settings.level, clusters=dialogues),
+            krippendorff(codes, "nominal", level=settings.level, clusters=dialogues),
+        )
+    ]
 
 
 def _people(judgments: Sequence[Judgment], judges: Sequence[str], level: float) -> People | None:

@@ -151,7 +151,9 @@ def _pair(
     coded = np.array([[_code(key, of_a.get(key)), _code(key, of_b.get(key))] for key in keys]).reshape(-1, 2)
     both = [key for key in keys if of_a.get(key) is not None and of_b.get(key) is not None]
     alike = share_of([float(of_a[key] == of_b[key]) for key in both], [dialogue[key] for key in both], level)
-    return JudgePair(a, b, len(keys), alike, cohen_kappa(coded[:, 0], coded[:, 1], level=level))
+    dialogues = [dialogue[key] for key in keys]
+    kappa = cohen_kappa(coded[:, 0], coded[:, 1], level=level, clusters=dialogues)
+    return JudgePair(a, b, len(keys), alike, kappa)
 
 
 def _word(judgment: Judgment) -> str:

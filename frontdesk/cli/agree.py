@@ -27,8 +27,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by", metavar="COLUMN", help="also report per value of this column")
     parser.add_argument("--reference", metavar="RATER", help="compare every rater with this one (a teacher, say)")
     parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="of intervals (default 0.95)")
-    parser.add_argument("--resamples", type=int, default=1000, metavar="N", help="bootstrap size (default 1000)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the bootstrap (default 0)")
+    parser.add_argument(
+        "--resamples", type=int, default=1000, metavar="N", help="accepted; draws nothing any more"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="accepted; draws nothing any more")
     parser.add_argument("--json", action="store_true", help="print agreement.json to standard output as well")
 
 

@@ -33,7 +33,7 @@ def test_all_ratings_equal() -> None:
         assert "no variance" in (one.reason or "")
     counts, _ = category_counts(EQUAL)
     assert fleiss_kappa(counts).value is None
-    assert percent_agreement(counts).value == 1.0
+    assert percent_agreement(EQUAL).value == 1.0
     declared, _ = category_counts(EQUAL, [1, 2, 3, 4, 5])
     assert gwet_ac1(declared).value == 1.0
     assert "no scale" in (gwet_ac1(counts).reason or "")

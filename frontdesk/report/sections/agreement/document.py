@@ -19,7 +19,7 @@ def document(agreed: AgreementReport, language: str = "en") -> Document:
     facts = [
         say("source", source=agreed.source, rows=agreed.rows, missing=agreed.missing_rows),
         say("values", measurement=settings.measurement, scale=agreed.scale or say("undeclared")),
-        say("intervals", level=f"{settings.level:.0%}", resamples=settings.resamples, seed=settings.seed),
+        say("intervals", level=f"{settings.level:.0%}"),
     ]
     if agreed.reference:
         facts.append(say("reference", name=agreed.reference))

@@ -1,0 +1,113 @@
+"""The interval of a chance-corrected coefficient: leave one item, or one cluster of items, out at a time.
+
+With theta the coefficient of all G clusters and theta_g that without cluster g, the standard error is the root of
+the sum of (theta_g - theta)^2 (Efron & Stein 1981, without the factor (G - 1) / G), and the quantile Student's
+with G - 1 degrees of freedom. Three intervals are made of it: around theta, around theta freed of the jackknife's
+estimate of its bias, and around log(1 - theta), the disagreement beside that of chance, which can't fall below 0.
+The outermost limits hold what each alone misses at few items, and the estimate always lies between them.
+``bench/agreement.py`` measures how often they hold the truth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from arena.agreement.result import FloatArray, clipped
+
+MOST_GROUPS = 100
+FEWEST_CLUSTERS = 10
+FEWEST_OFF_MODE = 8
+"""Clusters that hold a rating other than the commonest: with fewer, chance agreement itself is hardly known."""
+
+_POOLING_SEED = 20210
+
+Ints = NDArray[np.int64]
+Clusters = Sequence[str] | NDArray[np.str_]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """``of``: (items,) number of the group that each item is left out with. ``clusters`` as they came."""
+
+    of: Ints
+    count: int
+    clusters: int
+    unit: str
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """(groups, ...) sums of (items, ...) values."""
+        out = np.zeros((self.count, *values.shape[1:]))
+        np.add.at(out, self.of, values)
+        return out
+
+    def rest(self, values: FloatArray) -> FloatArray:
+        """(groups, ...) sums of what is left of (items, ...) values without each group."""
+        return values.sum(axis=0) - self.sums(values)
+
+
+def groups(items: int, clusters: Clusters | None, content: FloatArray | None = None) -> Groups:
+    """What is left out together: items, or clusters of items where there are any.
+
+    More than 100 are pooled into 100 groups by lot, since each costs a pass over the ratings. Items have no names,
+    so the lot goes by their ``content`` (items x anything): their order must not matter.
+    """
+    unit = "items" if clusters is None else "clusters"
+    if clusters is None:
+        member = np.arange(items)
+        if items > MOST_GROUPS and content is not None:
+            member[np.lexsort(np.nan_to_num(content, nan=np.inf).T)] = np.arange(items)
+        count = items
+    else:
+        names, member = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
+        count = len(names)
+    if count > MOST_GROUPS:
+        lot = np.random.default_rng(_POOLING_SEED).permutation(count) % MOST_GROUPS
+        return Groups(lot[member].astype(np.int64), MOST_GROUPS, count, unit)
+    return Groups(member.astype(np.int64), count, count, unit)
+
+
+def interval(
+    value: float,
+    left_out: FloatArray,
+    among: Groups,
+    level: float,
+    *,
+    fewest: int = FEWEST_CLUSTERS,
+    off_mode: int | None = None,
+) -> tuple[tuple[float, float] | None, str]:
+    """The limits and how they were made, or None and why there are none.
+
+    ``left_out``: (groups,) the coefficient without each, NaN where it has none. ``off_mode``: how many clusters
+    hold a rating other than the commonest, for coefficients whose chance agreement is estimated from the ratings.
+    """
+    if among.clusters < fewest:
+        return None, f"no interval: {among.clusters} {among.unit}, fewer than {fewest}"
+    if off_mode is not None and off_mode < FEWEST_OFF_MODE:
+        rare = f"{off_mode} {among.unit} hold another rating than the commonest, fewer than {FEWEST_OFF_MODE}"
+        return None, f"no interval: {rare}"
+    if not np.isfinite(left_out).all():
+        return None, f"no interval: without one of the {among.unit} there is no coefficient"
+    error = float(np.sqrt(np.square(left_out - value).sum()))
+    if error < 1e-9:
+        return None, f"no interval: the {among.unit} show no spread"
+    half = float(stats.t.ppf((1 + level) / 2, among.count - 1)) * error
+    bias = (among.count - 1) * float(left_out.mean() - value)
+    apart = 1 - value
+    wide = math.exp(min(half / apart, 700.0))
+    lower = min(value - half, value - bias - half, 1 - apart * wide)
+    upper = max(value + half, value - bias + half, 1 - apart / wide)
+    pooled = f" in {among.count} groups" if among.clusters > among.count else ""
+    return clipped(lower, upper), f"jackknife over {among.clusters} {among.unit}{pooled}, t"
+
+
+def clusters_off_mode(holds: NDArray[np.bool_], clusters: Clusters | None) -> int:
+    """How many clusters have an item of which ``holds`` is true: that holds another rating than the commonest."""
+    if clusters is None:
+        return int(holds.sum())
+    return len(np.unique(np.asarray(clusters, dtype=str)[holds]))

@@ -1,0 +1,183 @@
+"""Intervals hold their own estimate, go by clusters, are null where they could not be trusted, and cost little."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import krippendorff as reference
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.agreement.alpha import MEASUREMENTS, Measurement, krippendorff
+from arena.agreement.icc import icc
+from arena.agreement.kappa import (
+    category_counts,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    gwet_ac2,
+    mean_item_agreement,
+    percent_agreement,
+)
+from arena.agreement.report import agree
+from arena.agreement.result import FloatArray, Statistic
+
+N = np.nan
+SCALE = [1, 2, 3, 4, 5]
+
+
+def rated(items: int, raters: int, seed: int, spread: float = 1.0) -> FloatArray:
+    rng = np.random.default_rng(seed)
+    return np.clip(np.round(3 + rng.normal(0, 1.3, (items, 1)) + rng.normal(0, spread, (items, raters))), 1, 5)
+
+
+def every(table: FloatArray, clusters: list[str] | None = None) -> list[Statistic]:
+    counts, _ = category_counts(table, SCALE)
+    return [
+        *(krippendorff(table, kind, clusters=clusters) for kind in MEASUREMENTS),
+        fleiss_kappa(counts, clusters=clusters),
+        gwet_ac1(counts, clusters=clusters),
+        gwet_ac2(counts, "quadratic", clusters=clusters),
+        percent_agreement(table, clusters=clusters),
+        *(
+            cohen_kappa(table[:, 0], table[:, 1], scale=SCALE, weights=weights, clusters=clusters)
+            for weights in ("none", "quadratic")
+        ),
+    ]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    items=st.integers(2, 40),
+    raters=st.integers(2, 4),
+    seed=st.integers(0, 10_000),
+    spread=st.sampled_from([0.2, 1.0, 3.0]),
+)
+def test_an_interval_holds_its_own_estimate_or_is_null_with_a_reason(items, raters, seed, spread):
+    table = rated(items, raters, seed, spread)
+    for one in (*every(table), *icc(table)):
+        if one.interval is None:
+            assert one.reason or one.interval_method
+        else:
+            assert one.interval[0] <= one.value <= one.interval[1] <= 1, one
+
+
+def test_a_rater_who_is_always_one_higher_gets_limits_around_the_figure():
+    first = np.arange(10.0, 38.0)
+    for kind in ("ordinal", "interval", "ratio"):
+        found = krippendorff(np.column_stack([first, first + 1]), kind)
+        assert found.interval[0] <= found.value <= found.interval[1]
+
+
+def test_too_few_items_have_no_interval_and_say_so():
+    for one in every(rated(9, 3, 1)):
+        if one.key != "percent_agreement":
+            assert one.value is not None and one.interval is None
+            assert "fewer than" in one.interval_method
+    weighted = gwet_ac2(category_counts(rated(29, 3, 1), SCALE)[0], "quadratic")
+    assert weighted.interval is None and weighted.interval_method == "no interval: 29 items, fewer than 30"
+
+
+def test_a_category_that_hardly_occurs_gives_no_interval():
+    table = np.ones((60, 3))
+    table[:5, 0] = 2
+    assert "5 items hold another rating" in krippendorff(table, "nominal").interval_method
+    assert "5 items hold another rating" in fleiss_kappa(category_counts(table, [1, 2])[0]).interval_method
+    assert gwet_ac1(category_counts(table, [1, 2])[0]).interval is not None
+
+
+@pytest.mark.parametrize("kind", MEASUREMENTS)
+def test_what_is_left_out_goes_together(kind: Measurement):
+    """Twelve copies of each item are twelve times as many items, and no more clusters."""
+    table = rated(20, 3, 5)
+    names = [f"dialogue {number}" for number in range(20)]
+    copied, clusters = np.repeat(table, 12, axis=0), [name for name in names for _ in range(12)]
+    alone, clustered, blind = (
+        krippendorff(table, kind, clusters=names),
+        krippendorff(copied, kind, clusters=clusters),
+        krippendorff(copied, kind),
+    )
+    widths = [high - low for low, high in (one.interval for one in (alone, clustered, blind))]
+    assert widths[1] == pytest.approx(widths[0], rel=0.1)
+    assert widths[2] < 0.5 * widths[0]
+    assert "20 clusters" in clustered.interval_method
+
+
+def test_pairs_of_judges_go_by_cluster_too():
+    table = np.repeat(rated(20, 2, 5), 12, axis=0)
+    clusters = [f"dialogue {number}" for number in range(20) for _ in range(12)]
+    for blind, clustered in zip(every(table), every(table, clusters), strict=True):
+        assert blind.value == clustered.value
+        if clustered.interval is not None:
+            widths = [one.interval[1] - one.interval[0] for one in (blind, clustered)]
+            assert widths[1] > 1.5 * widths[0], blind.key
+    alone = percent_agreement(table, clusters=["one"] * len(table))
+    assert alone.interval is None and alone.interval_method == "no interval: a single cluster"
+
+
+def test_percent_agreement_counts_pairs_and_the_mean_of_items_has_its_own_name():
+    """An item of five raters with six agreeing pairs of ten, and 28 pairs of two that all agree: 34 of 38."""
+    table = np.full((29, 5), N)
+    table[0] = [1, 1, 1, 1, 2]
+    table[1:, :2] = 1
+    found = percent_agreement(table)
+    assert found.value == pytest.approx(34 / 38)
+    assert found.notes == ("34 of 38 pairs of ratings",)
+    assert found.name == "Percent agreement (share of pairs of ratings that agree)"
+    by_item = mean_item_agreement(table)
+    assert by_item.value == pytest.approx((28 + 0.6) / 29)
+    assert by_item.name.startswith("Mean over items")
+
+
+def test_mean_of_raters_has_limits_in_order_or_none():
+    found = {one.key: one for one in icc([[4, 3], [3, 3], [4, 3], [1, 2], [2, 4]])}
+    assert found["icc_2_k"].value == pytest.approx(0.4166667)
+    assert found["icc_2_k"].interval is None and "-1 / (k - 1)" in found["icc_2_k"].interval_method
+    assert found["icc_2_1"].interval[0] == -1
+    for one in found.values():
+        assert one.interval is None or one.interval[0] <= one.value <= one.interval[1] <= 1
+
+
+def test_leaving_out_is_exact():
+    """Ten items left out one by one by the reference package give the same standard error."""
+    table = rated(14, 3, 3)
+    for kind in MEASUREMENTS:
+        value = reference.alpha(reliability_data=table.T, level_of_measurement=kind)
+        left = [
+            reference.alpha(reliability_data=np.delete(table, at, 0).T, level_of_measurement=kind)
+            for at in range(len(table))
+        ]
+        error = np.sqrt(np.square(np.array(left) - value).sum())
+        low, high = krippendorff(table, kind).interval
+        assert high - low >= 2 * 2.16 * error * 0.8
+        assert low <= value - 2.16 * error + 1e-3
+
+
+def test_many_values_of_ratio_data_are_summed_as_few_are():
+    rng = np.random.default_rng(1)
+    table = np.abs(np.round(rng.normal(3, 2, (700, 1)) + rng.normal(0, 1, (700, 3)), 4))
+    table[0, 0] = table[5, 1] = 0
+
+    def distance(x: FloatArray) -> float:
+        whole = x[:, None] + x[None, :]
+        return float(np.square(np.divide(x[:, None] - x, whole, out=np.zeros_like(whole), where=whole > 0)).sum())
+
+    observed, flat = sum(distance(row) for row in table) / 2, table.ravel()
+    expected = 1 - (len(flat) - 1) * observed / distance(flat)
+    assert krippendorff(table, "ratio").value == pytest.approx(expected, abs=1e-10)
+
+
+def test_thousands_of_items_with_decimals_stay_small():
+    rng = np.random.default_rng(1)
+    table = np.round(rng.normal(50, 10, (6000, 1)) + rng.normal(0, 5, (6000, 3)), 3)
+    tracemalloc.start()
+    found = {kind: krippendorff(table, kind) for kind in MEASUREMENTS}
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6, "18,000 values have 324 million pairs"
+    for kind in ("ordinal", "interval", "ratio"):
+        assert found[kind].value > 0.7
+        assert found[kind].interval is not None
+    assert "not categories" in agree(table[:60], ["a", "b", "c"]).statistic("krippendorff_nominal").reason
