@@ -9,6 +9,9 @@ Fitted by penalised maximum likelihood over single readable rounds, ties as half
 finite: a Beta prior on each eta, as if the judge had been seen right nine times and wrong once, and one even game
 of each endpoint against an average opponent (the paper's virtual node). Without the first, all judges turned round
 and all strengths upside down would fit as well.
+
+Where endpoints do not differ, any eta fits and the prior's 0.9 is what comes out. So there is no estimate unless
+some judge's rounds can be told from coin flips: a score test of equal strengths by clusters (Hotelling's F).
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit, logit
+from scipy.special import expit, fdtrc, logit, stdtrit
 
 from arena.ratings.estimate import MEAN, SCALE
 from arena.ratings.linear import one_thread
@@ -35,7 +38,12 @@ PRIOR = (
     f"each judge as if seen right {RIGHT:g} times and wrong {WRONG:g}; "
     f"{GAMES:g} even game of each endpoint against an average opponent"
 )
-_START = 0.9
+_START = RIGHT / (RIGHT + WRONG)
+_ERROR = 0.01
+COINS = (
+    "no judge's rounds can be told from coin flips (or there are too few dialogues to tell): "
+    f"the reliabilities would be the prior's {_START:g}"
+)
 _STEP = 1e-5
 
 
@@ -88,6 +96,8 @@ def panel(judgments: Sequence[Judgment], *, level: float = 0.95) -> Panel:
     if len(judges) < 2:
         return Panel((), (), len(readable), False, reason=f"{len(judges)} judges; at least 2 are needed")
     cells = _counted(readable, names, judges)
+    if not _is_identified(cells):
+        return Panel((), (), len(readable), False, reason=COINS)
     start = np.concatenate([np.zeros(len(names)), np.full(len(judges), logit(_START))])
     found = minimize(
         _loss, start, args=(cells,), jac=True, method="L-BFGS-B",
@@ -121,6 +131,29 @@ def _counted(readable: Sequence[Judgment], names: Sequence[str], judges: Sequenc
     keys = np.array(sorted(counted), dtype=np.int64).reshape(-1, 4)
     weight = np.array([counted[key] for key in sorted(counted)])
     return _Cells(keys[:, 0], keys[:, 1], keys[:, 2], keys[:, 3], weight, len(names), len(judges))
+
+
+def _is_identified(cells: _Cells) -> bool:
+    """Whether some judge sees the endpoints differ: else strengths are 0 and reliabilities the prior's.
+
+    Each cluster's score of the strengths at equal strengths is half its wins less its losses, up to a factor of
+    eta that cancels. The error is shared out over the judges.
+    """
+    clusters = int(cells.cluster.max()) + 1
+    for judge in range(cells.judges):
+        own = cells.judge == judge
+        scores = np.zeros((clusters, cells.models))
+        np.add.at(scores, (cells.cluster[own], cells.i[own]), cells.weight[own] / 2)
+        np.add.at(scores, (cells.cluster[own], cells.j[own]), -cells.weight[own] / 2)
+        spread, total = scores.T @ scores, scores.sum(axis=0)
+        rank = int(np.linalg.matrix_rank(spread, hermitian=True))
+        if not rank or clusters <= rank:
+            continue
+        told = float(total @ np.linalg.pinv(spread, hermitian=True) @ total)
+        ratio = (clusters - rank) * told / (rank * max(clusters - told, 1e-12))
+        if fdtrc(rank, clusters - rank, max(ratio, 0.0)) < _ERROR / cells.judges:
+            return True
+    return False
 
 
 def _slopes(vector: Floats, cells: _Cells) -> tuple[Floats, Floats, Floats]:

@@ -1,9 +1,10 @@
-"""Agreement between judges, and people, on everything that they scored."""
+"""Agreement on everything that was scored: among judges, among people, and of the judges' mean with people's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import fmean
 
 from arena.agreement.report import report
 from arena.agreement.rows import AgreementRow, MeasureRow
@@ -13,6 +14,7 @@ from arena.scoring.combine import Combined
 from arena.scoring.tables import Measure, measures
 
 LARGEST_SCALE = 20
+JUDGES, PEOPLE = "judges (mean)", "people (mean)"
 ELEMENT_RESAMPLES = 200
 Get = Callable[[Combined], float | None]
 
@@ -27,6 +29,53 @@ class AgreementWishes:
     by: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """Three questions apart: persons are no judges. ``people`` and ``against`` are empty where nobody scored.
+
+    ``against`` has two raters a measure, the mean of the judges and the mean of the people on each subject.
+    """
+
+    judges: list[MeasureRow]
+    people: list[MeasureRow]
+    against: list[MeasureRow]
+
+
+def agreements(rubric: Rubric, rows: Sequence[Combined], wishes: AgreementWishes = AgreementWishes()) -> Agreed:
+    """All three. A reference who is a person is compared with each judge in the ``pairs`` of ``judges``."""
+    judges, people = ([row for row in rows if row.person is person] for person in (False, True))
+    names = {row.judge for row in judges}
+    inside = wishes if wishes.reference in names else replace(wishes, reference=None)
+    among = agreement(rubric, judges, inside)
+    if wishes.reference is not None and wishes.reference not in names:
+        beside = agreement(rubric, [*judges, *(row for row in people if row.judge == wishes.reference)], wishes)
+        among = [
+            own.model_copy(update={"pairs": other.pairs, "reference": other.reference})
+            for own, other in zip(among, beside, strict=True)
+        ]
+    alone = agreement(rubric, people, replace(inside, reference=None, by=())) if people else []
+    return Agreed(among, alone, _against(rubric, judges, people) if judges and people else [])
+
+
+def _against(rubric: Rubric, judges: Sequence[Combined], people: Sequence[Combined]) -> list[MeasureRow]:
+    found: list[MeasureRow] = []
+    for measure in _ordered(rubric):
+        ratings = [*_means(judges, measure.get, JUDGES), *_means(people, measure.get, PEOPLE)]
+        table = from_rows(ratings, source=measure.name)
+        row = report(table, measurement="interval", reference=PEOPLE).row()
+        found.append(MeasureRow(measure=measure.name, kind=measure.kind, **dict(row)))
+    return found
+
+
+def _means(rows: Sequence[Combined], get: Get, name: str) -> Iterator[Rating]:
+    given: dict[str, list[float]] = {}
+    for row in rows:
+        value = get(row)
+        given.setdefault(row.subject, []).extend([] if value is None else [value])
+    for subject, values in given.items():
+        yield Rating(subject, name, fmean(values) if values else None)
+
+
 def agreement(
     rubric: Rubric, rows: Sequence[Combined], wishes: AgreementWishes = AgreementWishes()
 ) -> list[MeasureRow]:
@@ -35,9 +84,13 @@ def agreement(
     Sums are interval data; an item is interval data on its declared scale; an element is nominal, 0 or 1, and
     gets at most 200 resamples: there are many.
     """
+    scores = [_on_measure(rows, measure, wishes) for measure in _ordered(rubric)]
+    return [*scores, *_on_elements(rubric, rows, wishes)]
+
+
+def _ordered(rubric: Rubric) -> list[Measure]:
     order = {"total": 0, "area": 1, "item": 2}
-    scores = sorted(measures(rubric), key=lambda measure: order[measure.kind])
-    return [*(_on_measure(rows, measure, wishes) for measure in scores), *_on_elements(rubric, rows, wishes)]
+    return sorted(measures(rubric), key=lambda measure: order[measure.kind])
 
 
 def _on_measure(rows: Sequence[Combined], measure: Measure, wishes: AgreementWishes) -> MeasureRow:

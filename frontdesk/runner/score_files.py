@@ -7,11 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
 
-from arena.agreement.rows import MeasureRow
 from arena.rubrics.rubric import Rubric
 from arena.scoring.combine import Combined, combine_all, people_rows
 from arena.scoring.compare import GroupComparison, compare_groups
-from arena.scoring.judges import AgreementWishes, agreement
+from arena.scoring.judges import Agreed, AgreementWishes, agreements
 from arena.scoring.tables import (
     SUMMARY_HEADER,
     JudgeRecord,
@@ -59,7 +58,7 @@ class ScoreResults:
     rows: list[Combined]
     judges: list[JudgeRecord]
     spreads: list[Spread]
-    agreed: list[MeasureRow]
+    agreed: Agreed
     compared: list[GroupComparison]
     gaps: list[str]
 
@@ -86,7 +85,7 @@ def publish(folder: Path, scored: Scored, teller: Teller) -> ScoreResults:
     columns = [name for name in breakdown_columns(rows, wishes.by) if name != wishes.match]
     spreads = summary(rubric, rows, columns)
     how = AgreementWishes(wishes.reference, wishes.resamples, wishes.seed, tuple(columns))
-    agreed = agreement(rubric, rows, how)
+    agreed = agreements(rubric, rows, how)
     chosen = _comparisons(rows, columns) if wishes.compare is None else wishes.compare
     compared = [
         comparison
@@ -103,7 +102,8 @@ def publish(folder: Path, scored: Scored, teller: Teller) -> ScoreResults:
     write_jsonl(folder / "sheets.jsonl", [*scored.sheets, *scored.material.people])
     write_csv(folder / "scores.csv", *score_table(rubric, rows))
     write_csv(folder / "summary.csv", SUMMARY_HEADER, summary_rows(spreads))
-    write_json(folder / "agreement.json", {**head, "measures": agreed})
+    with_people = {"people": agreed.people, "against_people": agreed.against}
+    write_json(folder / "agreement.json", {**head, "measures": agreed.judges, **with_people})
     write_json(folder / "comparison.json", {**head, "comparisons": [each.row() for each in compared]})
     write_json(folder / "score.json", {**head, **counts, **delivered})
     return ScoreResults(scored, rows, judges, spreads, agreed, compared, gaps)

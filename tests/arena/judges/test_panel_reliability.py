@@ -66,6 +66,22 @@ def test_one_judge_is_no_panel_and_two_endpoints_rest_on_the_prior():
     assert all(one.lower is None for one in panel(one_dialogue).judges)
 
 
+def test_coins_are_not_reliable_because_the_prior_says_so():
+    """Two judges that flip coins over endpoints of any strength: null with the reason, but for one time in 100."""
+    coins = {"coin": Habits(reliability=0.5), "die": Habits(reliability=0.5)}
+    found = [panel(crowd(STRENGTHS, coins, subsets=60, seed=seed)[0]) for seed in range(40)]
+    unknown = [one for one in found if one.judges == ()]
+    assert len(unknown) >= 38
+    for one in unknown:
+        assert one.endpoints == () and "coin flips" in one.reason and "prior's 0.9" in one.reason
+
+
+def test_judges_of_equal_endpoints_have_no_reliability_either():
+    equal = dict.fromkeys(STRENGTHS, 0.0)
+    found = panel(crowd(equal, {"one": Habits(), "two": Habits()}, subsets=100, seed=3)[0])
+    assert found.judges == () and found.reason
+
+
 def test_an_undefeated_endpoint_and_ties_stay_finite():
     judgments, _ = crowd({"a": 30.0, "b": 0.0, "c": 0.0}, {"one": Habits(ties=0.2), "two": Habits()}, subsets=50)
     found = panel(judgments)

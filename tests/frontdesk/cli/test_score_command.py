@@ -184,6 +184,29 @@ def test_people_who_scored_a_few_subjects_stand_beside_the_judges_and_not_in_the
     }
 
 
+def test_judges_people_and_the_means_of_both_agree_in_three_tables(tmp_path: Path) -> None:
+    """Two judges who say the same, and two teachers who say the same otherwise, are not one panel."""
+    out, people = tmp_path / "out", tmp_path / "teachers.jsonl"
+    rows = []
+    for n in range(4):
+        values = {item.key: dict.fromkeys(item.slots, n % 2) for item in QAC.items}
+        for teacher in ("han", "kim"):
+            sheet = {"subject": f"s{n}", "judge": teacher, "repeat": 1, "values": values}
+            rows.append(sheet | {"readable": True, "raw": ""})
+    people.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    config = scripted(tmp_path, j=[sheet_text(1)], k=[sheet_text(1)])
+    assert score(config, dialogues(tmp_path), out, "--sheets", str(people), judges=("j", "k")) == 0
+    found = json.loads((out / "agreement.json").read_bytes())
+    total, teachers, both = (found[key][0] for key in ("measures", "people", "against_people"))
+    assert total["raters"] == ["j", "k"] and teachers["raters"] == ["han", "kim"]
+    assert both["raters"] == ["judges (mean)", "people (mean)"] and len(both["pairs"]) == 1
+    assert {one["key"]: one["value"] for one in total["statistics"]}["percent_agreement"] == 1.0
+    assert {one["key"]: one["value"] for one in teachers["statistics"]}["icc_2_1"] == 1.0
+    report = (out / "score.md").read_text(encoding="utf-8")
+    for title in ("심판(모델)끼리", "사람끼리", "심판 평균과 사람 평균"):
+        assert title in report
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [

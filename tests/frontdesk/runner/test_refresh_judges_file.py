@@ -20,7 +20,8 @@ def test_a_run_analyses_its_judges_and_verify_makes_it_again(provider, tmp_path,
     assert refresh(run, "--rejudge", "second-judge", *given(tmp_path, provider, "second-judge")) == 0
     found = read_json(run / "judges.json")
     assert {judge["name"] for judge in found["judges"]} == {"gemini", "second-judge"}
-    assert len(found["panel"]["judges"]) == 2
+    assert found["panel"]["rounds"] == 360 and found["panel"]["judges"] == []
+    assert "coin flips" in found["panel"]["reason"], "the stand-in provider's judges draw lots"
     assert is_verified(run, capsys)
     written = (run / "judges.json").read_bytes()
     (run / "judges.json").unlink()

@@ -8,6 +8,7 @@ from itertools import combinations
 
 from arena.agreement.bland_altman import LimitsOfAgreement, bland_altman
 from arena.agreement.result import StatisticRow
+from arena.agreement.rows import MeasureRow
 from arena.scoring.compare import GroupComparison
 from arena.scoring.disagreement import Disagreement, disagreements
 from arena.scoring.tables import ALL, ALL_JUDGES, Spread, judges_of, measures
@@ -20,6 +21,7 @@ from runstore.languages import Words, words
 from runstore.records import Language
 
 HEADLINES = ("icc_2_1", "icc_2_k", "cronbach_alpha", "krippendorff_interval", "percent_agreement")
+AGAINST = ("pearson", "icc_2_1", "bias")
 MOST_PAIRS = 6
 MOST_VALUES = 8
 
@@ -118,16 +120,30 @@ def _comparison(key: str, groups: GroupComparison, say: Words) -> Section:
 
 
 def _agreement(results: ScoreResults, say: Words) -> Section | None:
-    if len(results.judges) < 2:
-        return None
+    """Among the judges, among the people, and the judges' mean with the people's: never pooled."""
+    agreed, blocks = results.agreed, list[Block]()
+    if len(results.judges) > 1:
+        blocks.append(_figures(agreed.judges, HEADLINES, say("among_judges"), say))
+    if any(len(measure.raters) > 1 for measure in agreed.people):
+        blocks.append(_figures(agreed.people, HEADLINES, say("among_people"), say))
+    if agreed.against:
+        blocks.append(_figures(agreed.against, AGAINST, say("judges_against_people"), say))
+    return Section("agreement", say("agreement"), [*blocks, Text(say("all_in_file"), "soft")]) if blocks else None
+
+
+def _figures(agreed: Sequence[MeasureRow], keys: Sequence[str], title: str, say: Words) -> Table:
+    """A measure a row; a key of two raters is looked for in their pair."""
     rows: list[tuple[Cell, ...]] = []
-    for measure in results.agreed:
+    for measure in agreed:
         if measure.kind != "element":
-            by_key = {statistic.key: statistic for statistic in measure.statistics}
-            figures = (_statistic(say, by_key[key]) if key in by_key else "" for key in HEADLINES)
+            paired = [
+                statistic for pair in measure.pairs for statistic in pair.statistics if len(measure.pairs) == 1
+            ]
+            by_key = {statistic.key: statistic for statistic in (*paired, *measure.statistics)}
+            figures = (_statistic(say, by_key[key]) if key in by_key else "" for key in keys)
             rows.append(cells(_measure(measure.measure, say), *figures))
-    head = [Column(say(key), number=False) for key in ("measure", *(f"statistic_{key}" for key in HEADLINES))]
-    return Section("agreement", say("agreement"), [Table(tuple(head), rows, say("all_in_file"))])
+    head = tuple(Column(say(key), number=False) for key in ("measure", *(f"statistic_{key}" for key in keys)))
+    return Table(head, rows, title=title)
 
 
 def _statistic(say: Words, statistic: StatisticRow) -> str:
