@@ -278,8 +278,10 @@ class RunLock:
     The lock is the kernel's (``flock``), which ends with its process; the file's text is for people.
     """
 
+    NAME = "run.lock"
+
     def __init__(self, run: Path) -> None:
-        self.path = run / "run.lock"
+        self.path = run / self.NAME
         try:
             run.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self.path, os.O_CREAT | os.O_RDWR, 0o644)

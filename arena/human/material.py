@@ -7,6 +7,7 @@ and how many were is said.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,18 +125,45 @@ def with_run_paths(study: Study, folder: Path) -> Study:
 def hide(text: str, names: Iterable[str]) -> str:
     """The text with whole-word occurrences of the names masked, whatever their case.
 
+    Dashes, underlines, blanks and nothing at all are one spelling, and letters that nobody sees make no other.
     Korean puts particles right behind a name, so letters of East Asian scripts never make it a longer word.
     """
-    wanted = sorted({name.strip() for name in names if len(name.strip()) > 1}, key=len, reverse=True)
-    if not wanted:
+    wanted = {_comparable(name)[0].strip("-") for name in names}
+    ordered = sorted((name for name in wanted if len(name) > 1), key=len, reverse=True)
+    if not ordered:
         return text
-    pattern = "|".join(map(_whole_word, wanted))
-    return re.sub(pattern, MASK, text, flags=re.IGNORECASE)
+    compared, places = _comparable(text)
+    pattern = "|".join(map(_whole_word, ordered))
+    shown, end = "", 0
+    for match in re.finditer(pattern, compared):
+        shown += text[end : places[match.start()]] + MASK
+        end = places[match.end() - 1] + 1
+    return shown + text[end:]
+
+
+def _comparable(text: str) -> tuple[str, list[int]]:
+    """The text as names are compared, and where each of its letters stands in the text.
+
+    Without unseen letters; in compatibility form, in lower case; dashes, blanks, dots and underlines alike.
+    """
+    letters: list[str] = []
+    places: list[int] = []
+    for place, letter in enumerate(text):
+        if unicodedata.category(letter) == "Cf":
+            continue
+        for plain in unicodedata.normalize("NFKC", letter).casefold():
+            letters.append(
+                "-" if plain in "_." or plain.isspace() or unicodedata.category(plain) == "Pd" else plain
+            )
+            places.append(place)
+    return "".join(letters), places
 
 
 def _whole_word(name: str) -> str:
+    """A name in comparable form, its parts joined by one separator or by none."""
     before, after = (_PART_OF_WORD if _LETTER.fullmatch(end) else None for end in (name[0], name[-1]))
-    return (f"(?<!{before})" if before else "") + re.escape(name) + (f"(?!{after})" if after else "")
+    spelled = "-?".join(re.escape(part) for part in name.split("-") if part)
+    return (f"(?<!{before})" if before else "") + spelled + (f"(?!{after})" if after else "")
 
 
 def _masked(documents: Sequence[Document], names: Sequence[str]) -> Material:

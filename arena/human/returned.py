@@ -135,7 +135,10 @@ def _planned(
     planned: Mapping[tuple[str, str], Sequence[Assignment]],
 ) -> Assignment:
     rater, name, position = row["rater"], row[document], _position(row)
-    items = [one for one in planned.get((rater, name), ()) if not position or str(one.position) == position]
+    mine = [one for items in planned.values() for one in items if one.rater == rater] if not name else []
+    items = [one for one in planned.get((rater, name), mine) if not position or str(one.position) == position]
+    if not name and not position:
+        raise InputProblem(path, "a document, or the position of the item", found="neither", line=line)
     condition = row.get("condition", "").strip()
     if len(items) > 1 and condition:
         items = [one for one in items if one.condition == condition]

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit, fdtrc, logit, stdtrit
+from scipy.special import expit, fdtrc, logit
 
 from arena.ratings.estimate import MEAN, SCALE
 from arena.ratings.linear import one_thread

@@ -12,6 +12,7 @@ from typing import Literal
 from arena.human.certificate import Assignment
 from arena.human.ratings import Rating
 from frontdesk.web.database import connect, timestamp, transaction, vacuum
+from frontdesk.web.merging import Merged, merge
 
 Part = Literal["item", "training", "survey"]
 IDLE_S = 300.0
@@ -173,15 +174,18 @@ class Answers:
         *,
         submit: bool = False,
         keep: Sequence[str] = (),
-    ) -> None:
-        """The whole form as it stands. Sending the same form again changes nothing.
+        seen: Mapping[str, str] | None = None,
+    ) -> dict[str, str]:
+        """The form as it stands; returns what is stored where another page changed the same answer.
 
-        ``keep``: questions whose answers on file stay although none came (what was sent could not be read).
+        Sending the same form again changes nothing. ``keep``: questions whose answers on file stay although none
+        came (what was sent could not be read). ``seen``: what the page showed (see ``merging``).
         ``submit`` marks the item finished; a finished item stays finished when it is corrected.
         """
         stamp, now = self._stamp(), self._now()
         with transaction(self._db) as db:
-            changed = self._put(db, rater, part, position, values, keep, stamp, "web")
+            merged = merge(_values(db, rater, part, position), values, seen, keep)
+            changed = self._put(db, rater, part, position, merged, stamp, "web")
             if part == "item":
                 db.execute(
                     "UPDATE items SET active_s = active_s + MIN(?, MAX(0, ? - COALESCE(seen, ?))), seen = ? "
@@ -192,9 +196,10 @@ class Answers:
                     "UPDATE items SET submitted_at = CASE WHEN submitted_at IS NULL THEN ? ELSE "
                     "CASE WHEN ? THEN ? ELSE submitted_at END END "
                     "WHERE rater = ? AND position = ? AND (? OR submitted_at IS NOT NULL)",
-                    (stamp, changed, stamp, rater, position, submit),
+                    (stamp, changed, stamp, rater, position, submit and not merged.conflicts),
                 )
             db.execute("UPDATE raters SET last_at = ? WHERE rater = ?", (stamp, rater))
+        return merged.conflicts
 
     def _put(
         self,
@@ -202,25 +207,21 @@ class Answers:
         rater: str,
         part: Part,
         position: int,
-        values: Mapping[str, str],
-        keep: Sequence[str],
+        merged: Merged,
         stamp: str,
         source: str,
     ) -> bool:
-        had = _values(db, rater, part, position)
-        gone = [question for question in had if question not in values and question not in keep]
-        new = {question: value for question, value in values.items() if had.get(question) != value}
         key = (rater, part, position)
         db.executemany(
             "DELETE FROM answers WHERE rater = ? AND part = ? AND position = ? AND question = ?",
-            [(*key, question) for question in gone],
+            [(*key, question) for question in merged.gone],
         )
         db.executemany(
             "INSERT INTO answers VALUES(?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET "
             "value = excluded.value, saved_at = excluded.saved_at, source = excluded.source",
-            [(*key, question, value, stamp, source) for question, value in new.items()],
+            [(*key, question, value, stamp, source) for question, value in merged.new.items()],
         )
-        return bool(gone or new)
+        return bool(merged.gone or merged.new)
 
     def import_item(
         self, rater: str, position: int, values: Mapping[str, str], submitted_at: str | None, seconds: float | None
@@ -228,8 +229,15 @@ class Answers:
         """A form that came back as CSV, which ends its item; False where all of it is on file already."""
         stamp = submitted_at or self._stamp()
         with transaction(self._db) as db:
+            stored = _values(db, rater, "item", position)
             changed = self._put(
-                db, rater, "item", position, values, list(self.saved(rater, position)), stamp, "import"
+                db,
+                rater,
+                "item",
+                position,
+                merge(stored, values, None, set(stored) - set(values)),
+                stamp,
+                "import",
             )
             if changed:
                 db.execute(

@@ -6,14 +6,20 @@ Pages know an item by its position only. Which document and condition it is, is 
 from __future__ import annotations
 
 import re
+import sqlite3
+import traceback
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 from aiohttp import web
 
 from arena.human.forms import Filled, Question, read_form, say
 from frontdesk.web.answers import Part, Rater
 from frontdesk.web.guard import MAX_BODY, Handler, Refused, headers, same_origin
+from frontdesk.web.merging import FIELD, read_seen, seen_field
 from frontdesk.web.organiser import Organiser
 from frontdesk.web.pages import texts
 from frontdesk.web.site import Site
@@ -123,13 +129,13 @@ class Pages:
         if not rater.consented or rater.left or not 1 <= number <= len(examples) or number > rater.trained + 1:
             return site.onward(request, site.place(rater))
         text, language = texts(site.language(rater)), site.language(rater)
-        given, filled = await self._given(request, rater, "training", number, site.questions(rater))
-        if filled and filled.complete:
+        given = await self._given(request, rater, "training", number, site.questions(rater))
+        if given.is_done:
             await site.ask(site.store.answers.trained, rater.rater, number)
             return site.onward(request, "")
         example = examples[number - 1]
         return self._form(
-            request, rater, site.questions(rater), given, filled,
+            request, rater, site.questions(rater), given,
             heading=f"{text['training']} {number} / {len(examples)}",
             shown=show_example(example, language),
             note=" ".join([text["training_note"], say(example.explanation, language)]).strip(),
@@ -141,15 +147,16 @@ class Pages:
         item = await site.ask(site.store.answers.item, rater.rater, number)
         if item is None or not self._may_rate(rater, number):
             return site.onward(request, site.place(rater))
-        given, filled = await self._given(request, rater, "item", number, site.questions(rater))
-        if filled and filled.complete:
+        given = await self._given(request, rater, "item", number, site.questions(rater))
+        if given.is_done:
             return site.onward(request, "")
-        await site.ask(site.store.answers.opened, rater.rater, number)
+        with suppress(sqlite3.OperationalError):  # the time alone is lost; the person can read on
+            await site.ask(site.store.answers.opened, rater.rater, number)
         text, language = texts(site.language(rater)), site.language(rater)
         first = await site.ask(site.store.answers.item, rater.rater, number - 1)
         root = f"/r/{request.match_info['token']}"
         return self._form(
-            request, rater, site.questions(rater), given, filled,
+            request, rater, site.questions(rater), given,
             heading=text["item"].format(position=number, total=max(number, rater.items)),
             shown=show_document(site.documents[item.document], item.condition, language),
             total=rater.items, done=rater.submitted, save=f"{root}/save/{number}",
@@ -168,54 +175,76 @@ class Pages:
         item = await site.ask(site.store.answers.item, rater.rater, number)
         if item is None or not self._may_rate(rater, number):
             return web.json_response({"saved": False}, status=409)
+        seen = read_seen(data.pop(FIELD, None))
         filled = read_form(site.questions(rater), data)
-        await site.ask(
+        conflicts = await site.ask(
             site.store.answers.save,
             rater.rater,
             "item",
             number,
             filled.values,
             keep=_kept(filled, item.submitted_at),
+            seen=seen,
         )
-        return web.json_response({"saved": True, "complete": filled.complete})
+        if conflicts:
+            return web.json_response({"saved": False, "conflict": sorted(conflicts)}, status=409)
+        answer: dict[str, object] = {"saved": True, "complete": filled.complete}
+        if seen is not None:
+            answer["seen"] = seen_field(await site.ask(site.store.answers.of, rater.rater, "item", number))
+        return web.json_response(answer)
 
     async def survey(self, request: web.Request) -> web.Response:
         site = self.site
         rater, text = await site.rater(request), texts(self.site.language(await site.rater(request)))
         if site.place(rater) not in ("survey", "thanks") or not site.study.survey:
             return site.onward(request, site.place(rater))
-        given, filled = await self._given(request, rater, "survey", 1, site.study.survey)
-        if filled and filled.complete:
+        given = await self._given(request, rater, "survey", 1, site.study.survey)
+        if given.is_done:
             await site.ask(site.store.answers.surveyed, rater.rater)
             return site.onward(request, "thanks")
-        return self._form(request, rater, site.study.survey, given, filled, heading=text["survey"], last=True)
+        return self._form(request, rater, site.study.survey, given, heading=text["survey"], last=True)
 
     async def _given(
         self, request: web.Request, rater: Rater, part: Part, number: int, questions: tuple[Question, ...]
-    ) -> tuple[dict[str, str], Filled | None]:
-        """What is on file, or for a posted form what was sent (saved first) and how it was read."""
+    ) -> _Given:
+        """What is on file, or for a posted form what was sent (saved first) and how it was read.
+
+        Of what the page did not change, the answers on file are shown: another page may have stored them since.
+        """
         site = self.site
         if request.method != "POST":
-            return await site.ask(site.store.answers.of, rater.rater, part, number), None
+            stored = await site.ask(site.store.answers.of, rater.rater, part, number)
+            return _Given(stored, seen_field(stored))
         data = await site.form(request)
+        shown = data.pop(FIELD, None)
+        seen = read_seen(shown)
         filled = read_form(questions, data)
         finished = None
         if part == "item":
             item = await site.ask(site.store.answers.item, rater.rater, number)
             finished = item.submitted_at if item else None
-        await site.ask(
-            site.store.answers.save, rater.rater, part, number, filled.values,
-            submit=filled.complete, keep=_kept(filled, finished),
-        )  # fmt: skip
-        return data, filled
+        try:
+            conflicts = await site.ask(
+                site.store.answers.save, rater.rater, part, number, filled.values,
+                submit=filled.complete, keep=_kept(filled, finished), seen=seen,
+            )  # fmt: skip
+        except sqlite3.OperationalError:  # a full disk, or another program that holds the file
+            return _Given(data, shown or "", filled, problem="not_stored")
+        stored = await site.ask(site.store.answers.of, rater.rater, part, number)
+        if seen is not None:
+            mine = {name: data[name] for name in (*filled.wrong, *conflicts) if name in data}
+            data = {**stored, **mine}
+            filled = read_form(questions, data)
+            if filled.complete and not conflicts and part == "item" and not finished:
+                await site.ask(site.store.answers.save, rater.rater, part, number, filled.values, submit=True)
+        return _Given(data, seen_field(stored), filled, conflicts, "conflict" if conflicts else "")
 
     def _form(
         self,
         request: web.Request,
         rater: Rater,
         questions: tuple[Question, ...],
-        given: dict[str, str],
-        filled: Filled | None,
+        given: _Given,
         **context: Any,
     ) -> web.Response:
         language = self.site.language(rater)
@@ -226,12 +255,34 @@ class Pages:
             request,
             "item.html.j2",
             rater,
-            status=422 if filled else 200,
-            incomplete=filled is not None,
-            sections=show_questions(questions, language, given, filled),
+            status=_STATUS[given.problem] if given.filled else 200,
+            complaint=text[given.problem or "incomplete"] if given.filled else "",
+            seen=given.seen,
+            sections=show_questions(questions, language, given.values, given.filled, given.conflicts),
             button=text["finish"] if last else text["next"],
             **{**shown, **context},
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A form's fields, the hidden field that says what they were, how they were read, and what went wrong.
+
+    ``conflicts``: by question what another page has stored.
+    """
+
+    values: dict[str, str]
+    seen: str
+    filled: Filled | None = None
+    conflicts: Mapping[str, str] = field(default_factory=dict[str, str])
+    problem: Literal["", "conflict", "not_stored"] = ""
+
+    @property
+    def is_done(self) -> bool:
+        return self.filled is not None and self.filled.complete and not self.problem
+
+
+_STATUS = {"": 422, "conflict": 409, "not_stored": 503}
 
 
 def _kept(filled: Filled, finished: str | None) -> tuple[str, ...]:
@@ -253,7 +304,7 @@ async def _no_icon(_: web.Request) -> web.Response:
 
 def make_app(store: Store, address: str | None = None) -> web.Application:
     """The whole site over an open store, which the caller closes. ``address``: see ``guard.same_origin``."""
-    site = Site(store)
+    site = Site(store, address or "")
 
     @web.middleware
     async def refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -265,6 +316,14 @@ def make_app(store: Store, address: str | None = None) -> web.Application:
             return site.refusal(Refused(413, "too_large"))
         except web.HTTPNotFound:
             return site.refusal(Refused(403, "refused"))
+        except web.HTTPException as error:
+            return site.refusal(Refused(error.status, "not_found"))
+        except sqlite3.OperationalError:
+            return site.refusal(Refused(503, "not_stored"))
+        except Exception:
+            # With the page's own words and headers; the program's go to whoever runs it, without the address.
+            traceback.print_exc()
+            return site.refusal(Refused(500, "broken"))
 
     app = web.Application(middlewares=[headers, refusals, same_origin(address)], client_max_size=MAX_BODY)
     app.add_routes([web.get("/static/{name}", _static), web.get("/favicon.ico", _no_icon)])

@@ -10,6 +10,15 @@ from pathlib import Path
 
 from runstore.problems import InputProblem
 
+WAIT_S = 5.0
+"""How long a write waits for another process to let go of the file; then the person is told."""
+
+
+def for_owner_alone(*paths: Path) -> None:
+    """Files that hold what people gave are read by nobody else on the machine."""
+    for path in paths:
+        path.chmod(0o600)
+
 
 def timestamp(seconds: float) -> str:
     """ISO 8601 in UTC, with milliseconds, of seconds since 1970."""
@@ -20,7 +29,8 @@ def connect(path: Path, schema: str) -> sqlite3.Connection:
     """Open the file, made at first use, for its owner alone. Raises InputProblem."""
     try:
         path.touch(mode=0o600)
-        db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
+        path.chmod(0o600)
+        db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=WAIT_S)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA secure_delete = ON")
@@ -36,10 +46,11 @@ def transaction(db: sqlite3.Connection) -> Generator[sqlite3.Connection]:
     db.execute("BEGIN IMMEDIATE")
     try:
         yield db
+        db.execute("COMMIT")
     except BaseException:
-        db.execute("ROLLBACK")
+        if db.in_transaction:  # a full disk has ended it already
+            db.execute("ROLLBACK")
         raise
-    db.execute("COMMIT")
 
 
 def vacuum(db: sqlite3.Connection) -> None:

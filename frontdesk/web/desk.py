@@ -14,9 +14,11 @@ from arena.human.plan import replace_rater
 from arena.human.ratings import read_ratings
 from arena.human.returned import read_returned
 from arena.human.study import load_documents, load_study
+from frontdesk.web.database import for_owner_alone
 from frontdesk.web.exports import publish
 from frontdesk.web.results import write_analysis
 from frontdesk.web.store import Store
+from runstore.journal import RunLock
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_csv, safe_name, write_csv, write_json
 
@@ -69,6 +71,7 @@ def import_forms(folder: StudyFolder, file: Path) -> Imported:
         store.close()
     report = {"file": file.name, "items": len(returned.items), "items_changed": changed, **returned.report()}
     write_json(folder.path / "import-report.json", report)
+    for_owner_alone(folder.path / "import-report.json")
     return Imported(report, changed)
 
 
@@ -217,19 +220,22 @@ def purge(folder: StudyFolder, *, now: datetime | None = None, early: bool = Fal
             f"the data are kept until {ends.date()} ({years:g} years after the last "
             "answer); to delete them now, say --early"
         )
-    gone = _delete(folder.path, (*_DATA, *_ANALYSIS[1:-1]))
-    write_json(folder.purged_json, {"purged": today.date().isoformat(), "files": gone})
+    with RunLock(folder.path):
+        gone = _delete(folder.path, (*_DATA, *_ANALYSIS[1:-1]))
+        write_json(folder.purged_json, {"purged": today.date().isoformat(), "files": gone})
+        _delete(folder.path, (RunLock.NAME,))
     return gone
 
 
 def forget_persons(folder: StudyFolder) -> None:
     """Delete names, links and codes only: what remains is anonymous, and nobody can withdraw or go on."""
-    store = Store(folder)
-    try:
-        store.forget_persons()
-    finally:
-        store.close()
-    _delete(folder.path, ("links.csv", "forms"))
+    with RunLock(folder.path):
+        store = Store(folder)
+        try:
+            store.forget_persons()
+        finally:
+            store.close()
+        _delete(folder.path, ("links.csv", "forms"))
 
 
 def _delete(folder: Path, patterns: Iterable[str]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from arena.human.folder import StudyFolder
 from arena.human.ratings import HEADER, Rating
+from frontdesk.web.database import for_owner_alone
 from frontdesk.web.store import Store
 from runstore.publish import Cell, write_csv
 
@@ -31,4 +32,5 @@ def publish(store: Store, folder: StudyFolder) -> int:
     rows = rating_rows(store.answers.ratings())
     write_csv(folder.ratings_csv, HEADER, rows)
     write_csv(folder.path / "survey.csv", ("rater", "question", "value"), store.answers.survey_answers())
+    for_owner_alone(folder.ratings_csv, folder.path / "survey.csv")
     return len(rows)

@@ -62,7 +62,7 @@ class Organiser:
             "narrow": False,
             "progress": [self.progress(rater, items, ratings) for rater in raters],
             "cells": cells(items),
-            "links": [(rater, f"{request.scheme}://{request.host}/r/{token}") for rater, token, _ in links],
+            "links": [(rater, f"{site.address}/r/{token}") for rater, token, _ in links],
             "export": f"/o/{request.match_info['token']}/ratings.csv",
             "done": sum(1 for item in items if item.submitted_at),
             "planned": len(items),

@@ -10,6 +10,7 @@ from arena.human.folder import StudyFolder
 from arena.human.forms import NOT_APPLICABLE, Question, say
 from arena.human.study import Document, Study
 from frontdesk.web.chromium import print_pdf
+from frontdesk.web.database import for_owner_alone
 from frontdesk.web.pages import texts
 from frontdesk.web.store import Store
 from frontdesk.web.views import environment, options, show_document, show_questions
@@ -37,6 +38,7 @@ def write_forms(folder: StudyFolder, *, language: str | None, pdf: bool) -> tupl
         path = target / f"{safe_name(rater)}.html"
         write_text(path, _page(study, documents, mine, codes.get(rater, ""), tongue))
         write_csv(path.with_suffix(".csv"), FORM_HEADER, _csv_rows(study, mine, tongue))
+        for_owner_alone(path, path.with_suffix(".csv"))
         made += pdf and print_pdf(path, path.with_suffix(".pdf"))
     return len(rows), made
 
@@ -64,7 +66,8 @@ def _csv_rows(study: Study, rows: list[Assignment], language: str) -> Iterator[l
     questions = study.forms[study.groups[rows[0].group].form].questions
     for row in rows:
         for question in questions:
-            yield [row.rater, row.position, row.document, question.id, say(question.text, language),
+            # The position is the rater's own number of the item; which document it is stays with the plan.
+            yield [row.rater, row.position, "", question.id, say(question.text, language),
                    _choices(question, language), "", ""]  # fmt: skip
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import socket
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from aiohttp import web
 
 from arena.human.folder import StudyFolder
 from frontdesk.web.app import make_app
 from frontdesk.web.store import Store
+from runstore.journal import RunLock
 from runstore.problems import InputProblem, Problem
 from runstore.publish import write_csv
 
@@ -23,13 +26,32 @@ def serve(folder: StudyFolder, *, host: str, port: int, address: str | None, tel
         raise InputProblem(
             folder.path / "documents.jsonl", "a text for every planned document", found=f"none for {blank[0]}"
         )
-    store = Store(folder)
-    try:
-        asyncio.run(_serve(store, folder, host, port, address, tell))
-    except OSError as error:
-        raise Problem(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
-    finally:
-        store.close()
+    root = _checked(address)
+    with RunLock(folder.path):
+        store = Store(folder)
+        try:
+            listening = socket.create_server(
+                (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
+            )
+        except OSError as error:
+            store.close()
+            raise Problem(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
+        try:
+            asyncio.run(_serve(store, folder, host, listening, root, tell))
+        finally:
+            store.close()
+
+
+def _checked(address: str | None) -> str | None:
+    """The declared address without a slash at its end. Raises Problem for anything but scheme and host."""
+    if address is None:
+        return None
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+        raise Problem(f"--address: found {address!r}, expected an address such as https://study.example.org")
+    if parts.path.strip("/") or parts.query or parts.fragment:
+        raise Problem(f"--address: found {address!r}, expected scheme and host alone: the pages are at the root")
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _has_text(folder: StudyFolder, name: str) -> bool:
@@ -38,16 +60,22 @@ def _has_text(folder: StudyFolder, name: str) -> bool:
 
 
 async def _serve(
-    store: Store, folder: StudyFolder, host: str, port: int, address: str | None, tell: Callable[[str], None]
+    store: Store,
+    folder: StudyFolder,
+    host: str,
+    listening: socket.socket,
+    address: str | None,
+    tell: Callable[[str], None],
 ) -> None:
+    bound = listening.getsockname()[1]
+    name = f"[{host}]" if ":" in host else host
+    root = address or f"http://{name}:{bound}"
     runner = web.AppRunner(
-        make_app(store, address), access_log=None
+        make_app(store, root), access_log=None
     )  # addresses hold the personal links: never logged
     await runner.setup()
-    site = web.TCPSite(runner, host, port)
+    site = web.SockSite(runner, listening)
     await site.start()
-    bound = runner.addresses[0][1]
-    root = (address or f"http://{host}:{bound}").rstrip("/")
     links = folder.path / "links.csv"
     write_csv(links, ("rater", "link"), [(rater, f"{root}/r/{token}") for rater, token, _ in store.links()])
     links.chmod(0o600)

@@ -23,8 +23,8 @@ T = TypeVar("T")
 class Site:
     """One study's pages over its store. The store is used from one thread of its own."""
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def __init__(self, store: Store, address: str = "") -> None:
+        self.store, self.address = store, address
         self.study = store.folder.study()
         self.documents = store.folder.documents()
         self.templates = environment()

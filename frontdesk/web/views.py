@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -79,9 +79,16 @@ def show_example(example: Example, language: str) -> Shown:
 
 
 def show_questions(
-    questions: Sequence[Question], language: str, given: Mapping[str, str], filled: Filled | None = None
+    questions: Sequence[Question],
+    language: str,
+    given: Mapping[str, str],
+    filled: Filled | None = None,
+    conflicts: Mapping[str, str] | None = None,
 ) -> Sections:
-    """Questions under their sections' headings; ``filled`` adds complaints about what is missing or wrong."""
+    """Questions under their sections' headings; ``filled`` adds complaints about what is missing or wrong.
+
+    ``conflicts``: by question what another page has stored, which is shown beside what was sent.
+    """
     by_id = {question.id: question for question in questions}
     sections: Sections = []
     counted = follow = 0
@@ -92,8 +99,17 @@ def show_questions(
         heading = say(question.section, language)
         if not sections or sections[-1][0] != heading:
             sections.append((heading, []))
-        sections[-1][1].append(_view(question, number, by_id, language, given, filled))
+        view = _view(question, number, by_id, language, given, filled)
+        if question.id in (conflicts or {}):
+            view = replace(view, complaint=_both(question, language, (conflicts or {})[question.id]))
+        sections[-1][1].append(view)
     return sections
+
+
+def _both(question: Question, language: str, stored: str) -> str:
+    text = texts(language)
+    said = dict(options(question, language)).get(stored, stored) or text["no_answer"]
+    return text["stored_elsewhere"].format(answer=said)
 
 
 def _view(

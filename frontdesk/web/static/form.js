@@ -29,11 +29,17 @@
           const answer = await fetch(say.save, {
             method: "POST", body: new URLSearchParams(new FormData(form)), credentials: "same-origin", redirect: "error",
           });
+          if (answer.status === 409) {  // another page stored something else: the server shows both
+            leaving = true;
+            form.submit();
+            return false;
+          }
           if (!answer.ok) throw new Error(String(answer.status));
+          form.elements._seen.value = (await answer.json()).seen;
           show(say.saved);
-        } catch {
+        } catch (error) {
           dirty = true;
-          show(say.unsaved, true);
+          show(error.message === "503" ? say.notstored : say.unsaved, true);
           clearTimeout(timer);
           timer = setTimeout(send, 2000);
           return false;

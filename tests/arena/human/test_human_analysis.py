@@ -483,3 +483,22 @@ def test_what_a_person_set_aside_is_not_missing(tmp_path: Path) -> None:
         {"F1": ("a",)},
         {"F1": {"a": None, "b": None}},
     )
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "beta-model",
+        "beta_model",
+        "betamodel",
+        "Beta Model",
+        "beta\u2011model",
+        "be\u200bta-mo\u200bdel",
+        "ｂｅｔａ－model",
+    ],
+)
+def test_a_name_is_masked_however_it_is_spelled(spelled: str) -> None:
+    assert hide(f"I am {spelled}, and 저는 {spelled}입니다.", ["beta-model"]) == "I am ▮▮▮, and 저는 ▮▮▮입니다."
+    assert (
+        hide("The alphabetamodels of beta. Model it.", ["beta-model"]) == "The alphabetamodels of beta. Model it."
+    )
