@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from gateway.adapters import classify, literal_keys, reading, templates
 from gateway.adapters.base import EndpointSettings, Wire, WireReply
-from gateway.adapters.http_settings import HttpSettings, Step, UsageName
+from gateway.adapters.http_settings import HttpSettings, Step
 from gateway.adapters.pieces import KNOWN_NAMES, pieces
 from gateway.adapters.waits import Clock
 from gateway.errors import TRANSIENT, Fault
@@ -208,11 +208,10 @@ class HttpAdapter:
                 "server", f"the service failed: {said}", TRANSIENT, status=reply.status, text=text[: found.start()]
             )
         counts = reading.Counts(None)
-        numbers: dict[UsageName, int | None] = {
-            name: counts.checked(self.settings.usage[name], _found(data, path))
-            for name, path in self._usage.items()
-        }
-        usage = Usage(**numbers)
+        paths = self.settings.usage
+        usage = Usage(
+            **{str(name): counts.checked(paths[name], _found(data, self._usage[name])) for name in paths}
+        )
         request_id = reply.headers.get("x-request-id")
         return reading.settle(text, usage, request_id=request_id, warnings=counts.warnings)
 
