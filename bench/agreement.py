@@ -55,7 +55,7 @@ class Design:
         noise = rng.normal(size=(size, self.raters))
         latent = math.sqrt(self.correlation) * truth + math.sqrt(1 - self.correlation) * noise
         names = None if self.per_cluster == 1 else [str(at // self.per_cluster) for at in range(size)]
-        return np.digitize(latent, self.cuts) + 1.0, names
+        return np.asarray(np.digitize(latent, self.cuts) + 1, dtype=np.float64), names
 
 
 FIVE = (-1.2, -0.4, 0.4, 1.2)

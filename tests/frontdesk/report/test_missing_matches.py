@@ -73,6 +73,23 @@ def test_gaps_that_are_not_spread_evenly_are_named_and_even_ones_are_not(tmp_pat
     assert "not spread evenly" not in other.file("report.md").read_text(encoding="utf-8")
 
 
+def test_criteria_make_verdicts_and_never_more_matches(tmp_path):
+    """20 matches on 4 criteria are 80 verdicts; nothing calls them 80 matches."""
+    run = RunBuilder(["ureka", "gemini"])
+    run.play(["aab"] * 9 + ["bba"] * 11)
+    for records in (run.verdicts, run.judgments):
+        first = records[0].criterion
+        names = (first, "clarity", "pace", "care")
+        records[:] = [one.model_copy(update={"criterion": name}) for name in names for one in records]
+    folder = run.write(tmp_path / "run")
+    write_report(folder)
+    report = folder.file("report.md").read_text(encoding="utf-8")
+    assert "gemini won 44 of 80 verdicts (4 criteria a match)" in report
+    assert "of 80 matches" not in report and "clarity" in report
+    write_report(folder, "ko")
+    assert "판결(경기당 기준 4개) 80개 중" in folder.file("report.ko.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(("share", "code"), [(None, 1), ("0.5", 1), ("0.9", 0)])
 def test_a_stated_share_may_be_missing(tmp_path, share, code):
     folder = lossy(tmp_path / "run")
