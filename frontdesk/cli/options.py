@@ -26,6 +26,25 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--durable", action="store_true", help="sync the journal to disk with every write")
 
 
+def add_partial_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--allow-partial",
+        type=_share,
+        metavar="SHARE",
+        help="exit 0 also where up to this share of what was asked for is missing (0.01 is 1 in 100)",
+    )
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share < 1:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected 0 or more and less than 1")
+    return share
+
+
 def add_goal_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--goal",

@@ -8,13 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frontdesk.cli import score_battles
+from frontdesk.cli import options, score_battles
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
     from arena.ratings.battles import Battles
     from arena.ratings.result import Leaderboard
     from arena.ratings.settings import Settings
+    from frontdesk.runner.shortfall import Shortfall
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -57,21 +58,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--svg", action="store_true", help="also write leaderboard.svg")
     parser.add_argument("--png", action="store_true", help="also write leaderboard.png")
     parser.add_argument("--json", action="store_true", help="print the leaderboard object instead of a table")
+    options.add_partial_option(parser)
     score_battles.add_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Rate and write. 0 done, 1 where some matches were invalid or ``--check`` found another result."""
+    """Rate and write. 0 done, 1 where matches asked for have no verdict or ``--check`` found another result."""
     from arena.ratings.categories import with_breakdowns
     from arena.ratings.leaderboard import build
     from frontdesk.report.sections.ratings.write import write_leaderboard
     from frontdesk.runner import published
-    from frontdesk.runner.rating import analyse_judges
+    from frontdesk.runner.rating import analyse_judges, with_shortfall
     from frontdesk.runner.runfolder import RunFolder
 
     settings = _settings(args)
     battles = _battles(args)
     board = with_breakdowns(build(battles, settings), battles, args.by)
+    short = _shortfall(args)
+    board = with_shortfall(board, short)
     if args.style:
         from arena.ratings.style import style_control
 
@@ -89,7 +93,24 @@ def run(args: argparse.Namespace) -> int:
     refuted = args.check and _check(battles, settings)
     for path in paths:
         print(f"wrote {path}", file=sys.stderr)
-    return 1 if board.counts.invalid or refuted else 0
+    missing = short.share if short is not None else _invalid_share(board)
+    return int(refuted or missing > (args.allow_partial or 0.0))
+
+
+def _invalid_share(board: Leaderboard) -> float:
+    invalid = board.counts.invalid
+    return invalid / (board.counts.battles + invalid) if invalid else 0.0
+
+
+def _shortfall(args: argparse.Namespace) -> Shortfall | None:
+    """Of a whole run folder; of battles and verdicts alone nobody knows what was asked for."""
+    from frontdesk.runner.runfolder import RunFolder
+    from frontdesk.runner.shortfall import shortfall
+
+    if args.run_dir is None or not (args.run_dir / "run.toml").is_file():
+        return None
+    folder = RunFolder(args.run_dir)
+    return shortfall(folder, folder.config(), folder.verdicts())
 
 
 def _check(battles: Battles, settings: Settings) -> bool:

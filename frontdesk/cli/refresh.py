@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from frontdesk.cli import options
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="KEY=VALUE", help="one key of its table; repeatable"
     )
     parser.add_argument("--run", dest="folder", metavar="DIR", required=True, help="the run folder")
+    options.add_partial_option(parser)
     parser.add_argument("--dry-run", action="store_true", help="print the calls it would take; call nothing")
     parser.add_argument("--json", action="store_true", help="print the history's line (or the estimate) as JSON")
     parser.add_argument("--durable", action="store_true", help="sync the journal to disk with every write")
@@ -73,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         line, is_new = refresh.conclude(folder, config, began, judged)
         write_report(folder)
         _print(line, is_new=is_new, as_json=args.json)
-        return stages.exit_code(folder, *judged)
+        return stages.tolerant(folder, args.allow_partial, stages.exit_code(folder, *judged))
 
     return stages.execute(args, config, refresh.callers(config, needed), work)
 

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from frontdesk.cli import options
 from frontdesk.runner.runfolder import RunFolder
 from runstore.languages import languages
 
@@ -18,6 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="language of the report (default: the run's; another one gives report.<language>.md and .html)",
     )
     parser.add_argument("--site", metavar="OUT", type=Path, help="write a static site to publish into this folder")
+    options.add_partial_option(parser)
     parser.add_argument("--quiet", action="store_true", help="write the files; print no summary")
 
 
@@ -39,4 +41,5 @@ def run(args: argparse.Namespace) -> int:
             print(f"report: {path}", file=sys.stderr)
         if not args.quiet:
             console_summary(folder, args.language, data=data)
-    return 1 if data.incomplete else 0
+    allowed = args.allow_partial
+    return int(data.incomplete and (allowed is None or data.lost > allowed))

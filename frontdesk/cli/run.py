@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 from frontdesk.cli import options
@@ -14,6 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     options.add_run_options(parser)
     options.add_goal_options(parser)
+    options.add_partial_option(parser)
     parser.add_argument(
         "--dry-run", action="store_true", help="check everything and print the estimate; call nothing"
     )
@@ -34,4 +36,5 @@ def run(args: argparse.Namespace) -> int:
 
         prepare.check(config)
         return estimate.show(config)
-    return stages.execute(args, config, config.used_endpoints(), stages.whole_run)
+    whole = partial(stages.whole_run, allowed=args.allow_partial)
+    return stages.execute(args, config, config.used_endpoints(), whole)

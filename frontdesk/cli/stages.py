@@ -68,7 +68,7 @@ def execute(
     return sessions.run_interruptibly(whole, lambda: open_pipeline[0].gateway if open_pipeline else None)
 
 
-async def whole_run(session: Session) -> int:
+async def whole_run(session: Session, allowed: float | None = None) -> int:
     """All stages, ratings and report, then the summary on stdout; returns the exit code."""
     from frontdesk.report.run import console_summary, write_report
     from frontdesk.runner.rating import rate_run
@@ -78,7 +78,7 @@ async def whole_run(session: Session) -> int:
     write_report(session.folder)
     console_summary(session.folder)
     print(f"report: {session.folder.file('report.html')}", file=sys.stderr)
-    return exit_code(session.folder, judgments, verdicts)
+    return tolerant(session.folder, allowed, exit_code(session.folder, judgments, verdicts))
 
 
 def exit_code(folder: RunFolder, judgments: Sequence[Judgment] = (), verdicts: Sequence[Verdict] = ()) -> int:
@@ -86,6 +86,17 @@ def exit_code(folder: RunFolder, judgments: Sequence[Judgment] = (), verdicts: S
     from frontdesk.runner.rating import is_incomplete
 
     return int(is_incomplete(folder, judgments, verdicts))
+
+
+def tolerant(folder: RunFolder, allowed: float | None, code: int) -> int:
+    """The exit code, 0 where what is missing of a rated run is within the share that was allowed."""
+    if not code or allowed is None:
+        return code
+    from frontdesk.report.sections.run.data import load
+
+    lost = load(folder, journal=False).lost
+    print(f"incomplete: {lost:.1%} missing at most in a stage, {allowed:.1%} allowed", file=sys.stderr)
+    return 0 if lost <= allowed else code
 
 
 def copy_out(path: Path | None, records: Sequence[Record]) -> None:

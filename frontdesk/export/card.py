@@ -13,6 +13,7 @@ from frontdesk.report.sections.run.made import roles_of
 from frontdesk.report.sections.run.outcomes import natural
 from frontdesk.report.sections.run.spending import spending_of
 from frontdesk.report.writers.markdown import markdown
+from frontdesk.runner.shortfall import shortfall
 from frontdesk.runner.source import Source
 from runstore.languages import name_of
 
@@ -129,6 +130,10 @@ def _making(source: Source) -> Section:
     if source.has("dialogues.jsonl"):
         ends = Counter(dialogue.end for dialogue in source.dialogues)
         facts += [(f"end: {end}", f"{times} of {len(source.dialogues)}") for end, times in sorted(ends.items())]
+    if source.has("verdicts.jsonl"):
+        short = shortfall(source.folder, source.config, source.folder.verdicts())
+        if short is not None:
+            facts.append(("verdicts", short.note or f"all {short.asked} that were asked for"))
     failures = Counter(failure.stage for failure in source.failures)
     facts += [(f"failures: {stage}", str(times)) for stage, times in sorted(failures.items())]
     return Section("making", "How it was made", [Table(head, endpoints, title="Models"), _facts(facts)])

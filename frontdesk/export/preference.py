@@ -7,6 +7,7 @@ from typing import Any
 
 from frontdesk.export.chats import messages_of
 from frontdesk.export.rows import Row, Rows
+from frontdesk.runner.shortfall import shortfall
 from frontdesk.runner.source import Source
 from runstore.records import Subset, Verdict
 
@@ -32,7 +33,12 @@ def preference(source: Source) -> Rows:
             left_out["subset or reply not in the run"] += 1
             continue
         rows.append(Row(verdict.dialogue, _row(verdict, subset, verdict.winner, loser, chosen, rejected)))
-    return Rows("preferences", "verdicts", len(source.verdicts), rows, left_out)
+    short = shortfall(source.folder, source.config, source.verdicts)
+    of = len(source.verdicts)
+    if short is not None and (never := short.asked - of) > 0:
+        left_out["asked for, but never judged"] = never
+        of = short.asked
+    return Rows("preferences", "verdicts", of, rows, left_out)
 
 
 def _row(verdict: Verdict, subset: Subset, winner: str, loser: str, chosen: str, rejected: str) -> dict[str, Any]:

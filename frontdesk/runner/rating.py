@@ -14,6 +14,7 @@ from arena.ratings.verdicts import from_verdicts, reply_styles, subset_labels
 from frontdesk.runner import published
 from frontdesk.runner.config import Config
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.shortfall import Shortfall, shortfall
 from gateway.adapters.catalog import settings_of as endpoint_settings
 from runstore.problems import Problem
 from runstore.publish import Cell, read_records, write_csv, write_json
@@ -62,6 +63,7 @@ def rate_run(
     """Rate a run's verdicts; write leaderboard.json and .csv, and judges.json, into its folder."""
     labels = subset_labels(folder.subsets()) if folder.file("subsets.jsonl").is_file() else None
     board = build(from_verdicts(verdicts, judgments, labels), settings_of(config))
+    board = with_shortfall(board, shortfall(folder, config, verdicts))
     write_records(folder.path, board)
     write_judges(folder, config, judgments, board)
     published.record(folder.path, "leaderboard.json", "leaderboard.csv", "judges.json")
@@ -79,6 +81,13 @@ def rate_again_if_stale(folder: RunFolder) -> list[str]:
         rate_run(folder, folder.config(), folder.judgments(), folder.verdicts())
         return newer
     return []
+
+
+def with_shortfall(board: Leaderboard, short: Shortfall | None) -> Leaderboard:
+    """The board that says first of how many matches asked for it is made."""
+    if short is None or short.note is None:
+        return board
+    return board.model_copy(update={"notes": (short.note, *board.notes)})
 
 
 def write_records(folder: Path, board: Leaderboard) -> list[Path]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from arena.criteria import OVERALL
 from arena.human.result import HumanVotes, read_human
 from arena.judges.result import JudgesResult, read_judges
 from arena.ratings.result import Leaderboard, read_leaderboard
@@ -16,7 +15,8 @@ from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner import plan
 from frontdesk.runner.config import Config
 from frontdesk.runner.runfolder import RunFolder
-from runstore.problems import InputProblem, Problem
+from frontdesk.runner.shortfall import workload_of
+from runstore.problems import InputProblem
 from runstore.publish import read_json
 from runstore.records import Dialogue, Failure, Judgment, Reply, Subset, Verdict
 from simulator.realism.result import Quality, read_quality
@@ -98,13 +98,7 @@ class RunData:
     def workload(self) -> plan.Workload:
         """What was asked for: of the criteria that there are verdicts on, where their own file is gone."""
         replied = sorted({reply.endpoint for reply in self.replies})
-        try:
-            load = plan.workload(self.config, subsets=len(self.subsets), replied=replied)
-        except Problem:
-            load = plan.workload(
-                self.config, subsets=len(self.subsets), replied=replied, criteria=self.criteria or [OVERALL]
-            )
-        return load if self.goal is None else load.narrowed(self.goal.matches.used * len(load.criteria))
+        return workload_of(self.config, len(self.subsets), replied, self.criteria, self.goal)
 
     @cached_property
     def coverage(self) -> list[Coverage]:
@@ -122,6 +116,11 @@ class RunData:
         rows.append(Coverage("rounds", len(self.judgments) - self.unreadable, rounds))
         rows.append(Coverage("verdicts", len(self.valid), load.verdicts))
         return rows
+
+    @cached_property
+    def lost(self) -> float:
+        """The largest share that a stage lacks of what was asked of it."""
+        return max((max(0, row.of - row.done) / row.of for row in self.coverage if row.of), default=0.0)
 
     @cached_property
     def incomplete(self) -> bool:

@@ -12,7 +12,7 @@ from frontdesk.report.sections.run.people import people
 from frontdesk.report.sections.run.quality import quality
 from frontdesk.report.sections.run.refresh import refreshed
 from frontdesk.report.sections.run.removed import removed
-from frontdesk.report.sections.run.result import breakdowns, leaderboard, matrix, reliability, result
+from frontdesk.report.sections.run.result import breakdowns, leaderboard, matrix, reliability, result, unit_of
 from runstore.languages import Words, words
 from runstore.records import Language
 
@@ -54,7 +54,7 @@ def banner(data: RunData, say: Words) -> list[str]:
     """What is missing, in one line that opens the report; nothing where the run is whole."""
     if not data.incomplete:
         return []
-    parts: list[str] = []
+    parts, unit = list[str](), unit_of(data, say)
     for row in data.coverage:
         lost = row.of - row.done
         if row.what == "rounds" and data.unreadable:
@@ -63,10 +63,10 @@ def banner(data: RunData, say: Words) -> list[str]:
         if row.what == "verdicts":
             invalid = len(data.verdicts) - len(data.valid)
             if invalid:
-                parts.append(say("invalid_verdicts", n=invalid, of=row.of))
+                parts.append(say("invalid_verdicts", n=invalid, of=row.of, unit=unit))
             lost -= invalid
         if lost > 0:
-            parts.append(say(f"missing_{row.what}", n=lost, of=row.of))
+            parts.append(say(f"missing_{row.what}", n=lost, of=row.of, unit=unit))
     if not parts:
         parts.append(say("recorded_failures", n=len(data.failures)))
     return [say("incomplete", what="; ".join(parts)), say("banner_kept")]

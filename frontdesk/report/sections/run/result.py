@@ -12,7 +12,7 @@ from frontdesk.report.blocks import Bar, Block, Cell, Chart, Section, Table, Tex
 from frontdesk.report.figures import count, level_text, p_text, percent, plain, span, with_span
 from frontdesk.report.plots import INVALID, LESS_SURE, SURE, TIE, Dot, dots
 from frontdesk.report.sections.ratings.standings import standings
-from frontdesk.report.sections.run import outcomes
+from frontdesk.report.sections.run import gaps, outcomes
 from frontdesk.report.sections.run.data import RunData
 from runstore.languages import Words
 
@@ -40,8 +40,15 @@ def result(data: RunData, say: Words) -> Section:
         blocks += _two(data, say, pairs[0])
     else:
         blocks += [_many(data, say)]
+    blocks += [Text(text, "warn") for text in gaps.told(data, say)]
     blocks.append(Text(say("share_method", level=level_text(data.level)), "soft"))
     return Section("result", say("result"), blocks)
+
+
+def unit_of(data: RunData, say: Words) -> str:
+    """What is counted: matches, or verdicts where a match has one for each of several criteria."""
+    several = len(data.criteria) > 1
+    return say("unit_verdicts", n=len(data.criteria)) if several else say("unit_matches")
 
 
 def headline(data: RunData, say: Words) -> str:
@@ -53,6 +60,7 @@ def headline(data: RunData, say: Words) -> str:
         found = outcomes.pair_result(data.verdicts, (names[0], names[1]), data.level)
         return say(
             "headline_two",
+            unit=unit_of(data, say),
             a=names[0],
             b=names[1],
             of=found.a.of,
@@ -68,6 +76,7 @@ def headline(data: RunData, say: Words) -> str:
     first = outcomes.standing(data.verdicts, names[0], data.level)
     return say(
         "headline_many",
+        unit=unit_of(data, say),
         name=names[0],
         n=len(names),
         wins=count(first.wins.hits),
@@ -130,7 +139,7 @@ def _two(data: RunData, say: Words, names: tuple[str, str]) -> list[Block]:
         (say("tie"), int(found.ties.hits), TIE),
         (names[1], int(found.b.hits), colours[1]),
     ]
-    caption = _of_what(found.a.of, found.invalid, say)
+    caption = _of_what(data, found.invalid, say)
     head = ("wins", "share")
     titles = [say(key) for key in head] + [say("interval", level=level_text(data.level))]
     return [Bar(say("result"), parts), Table(columns(say("endpoint"), *titles), rows, caption)]
@@ -159,12 +168,24 @@ def _many(data: RunData, say: Words) -> Table:
         )
         for row in rows
     ]
-    return Table(head, body, _of_what(len(data.valid), invalid, say))
+    return Table(head, body, _of_what(data, invalid, say))
 
 
-def _of_what(valid: int, invalid: int, say: Words) -> str:
-    key = "result_caption" if invalid else "result_caption_whole"
-    return say(key, of=valid, invalid=invalid, all=valid + invalid)
+def _of_what(data: RunData, invalid: int, say: Words) -> str:
+    """Of how many matches asked for; several criteria make several verdicts a match, and are no matches."""
+    valid, asked = len(data.valid), max(data.workload.verdicts, len(data.verdicts))
+    unit = unit_of(data, say)
+    if valid == asked:
+        return say("result_caption_whole", of=valid, unit=unit)
+    return say(
+        "result_caption",
+        of=valid,
+        invalid=invalid,
+        judged=valid + invalid,
+        lost=asked - valid - invalid,
+        all=asked,
+        unit=unit,
+    )
 
 
 def reliability(data: RunData, say: Words) -> Section:

@@ -1,0 +1,105 @@
+"""A run that lost matches says of how many it speaks, which ones are gone, what they could change, and exits 1."""
+
+from __future__ import annotations
+
+import pytest
+
+from frontdesk.cli import main
+from frontdesk.report.run import write_report
+from frontdesk.report.sections.run.data import load
+from frontdesk.runner.runfolder import RunFolder
+from runstore.publish import read_json
+from runstore.records import Failure
+from tests.support.run_folders import RunBuilder
+
+
+def lossy(path, *, judged: str = "aaa", per_dialogue: int = 2) -> RunFolder:
+    """50 matches judged, then 150 subsets whose replies failed; the easy ones are those that are there."""
+    run = RunBuilder(["ureka", "gemini"], per_dialogue=per_dialogue)
+    run.play([judged] * 40 + ["bbb"] * 10)
+    for _ in range(150):
+        lost = run.subset()
+        run.failures.append(
+            Failure(stage="collect", item=lost.id, endpoint="gemini", kind="timeout", message="no answer")
+        )
+    return run.write(path)
+
+
+def test_fifty_of_two_hundred_is_said_everywhere(tmp_path, capsys):
+    folder = lossy(tmp_path / "run")
+    write_report(folder)
+    report = folder.file("report.md").read_text(encoding="utf-8")
+    caption = "50 of 200 matches that were asked for have a verdict; 0 of 50 matches were invalid"
+    assert caption in report and "150 were never judged" in report
+    assert "every one has a verdict" not in report
+    told = "rated from 50 of 200 matches that were asked for; the others have no verdict: 150 x timeout"
+    assert told in folder.file("leaderboard.md").read_text(encoding="utf-8")
+    assert read_json(folder.file("leaderboard.json"))["notes"][0] == told
+    assert main(["rate", "--run", str(folder.path)]) == 1
+    assert "rated from 50 of 200" in " ".join(capsys.readouterr().out.split())
+    out = tmp_path / "set"
+    assert main(["export", "--run", str(folder.path), "--as", "preference", "--out", str(out)]) in (0, 1)
+    assert "rated from 50 of 200 matches" in (out / "data-card.md").read_text(encoding="utf-8")
+    assert "preferences: 50 of 200 verdicts" in capsys.readouterr().out
+
+
+def test_the_win_rate_is_bounded_by_what_is_missing(tmp_path):
+    folder = lossy(tmp_path / "run")
+    write_report(folder)
+    report = folder.file("report.md").read_text(encoding="utf-8")
+    assert "every missing match of ureka had gone against it, or every one for it" in report
+    assert "would be 20.0% to 95.0% (now 80.0%)" in report
+
+
+def test_gaps_that_are_not_spread_evenly_are_named_and_even_ones_are_not(tmp_path):
+    run = RunBuilder(["ureka", "gemini"])
+    for number in range(120):
+        subset = run.subset()
+        if subset.subject != "databases":
+            run.match(subset, ("ureka", "gemini"), "aab" if number % 3 else "bba")
+    folder = run.write(tmp_path / "run")
+    write_report(folder)
+    report = folder.file("report.md").read_text(encoding="utf-8")
+    assert "What is missing is not spread evenly over subjects" in report and "databases lacks 30 of 30" in report
+    write_report(folder, "ko")
+    assert "고르게 퍼져 있지 않음" in folder.file("report.ko.md").read_text(encoding="utf-8")
+    even = RunBuilder(["ureka", "gemini"])
+    for number in range(120):
+        subset = even.subset()
+        if (number * 7919) % 11:
+            even.match(subset, ("ureka", "gemini"), "aab" if number % 3 else "bba")
+    other = even.write(tmp_path / "even")
+    write_report(other)
+    assert "not spread evenly" not in other.file("report.md").read_text(encoding="utf-8")
+
+
+def test_criteria_make_verdicts_and_never_more_matches(tmp_path):
+    """20 matches on 4 criteria are 80 verdicts; nothing calls them 80 matches."""
+    run = RunBuilder(["ureka", "gemini"])
+    run.play(["aab"] * 9 + ["bba"] * 11)
+    for records in (run.verdicts, run.judgments):
+        first = records[0].criterion
+        names = (first, "clarity", "pace", "care")
+        records[:] = [one.model_copy(update={"criterion": name}) for name in names for one in records]
+    folder = run.write(tmp_path / "run")
+    write_report(folder)
+    report = folder.file("report.md").read_text(encoding="utf-8")
+    assert "gemini won 44 of 80 verdicts (4 criteria a match)" in report
+    assert "of 80 matches" not in report and "clarity" in report
+    write_report(folder, "ko")
+    assert "판결(경기당 기준 4개) 80개 중" in folder.file("report.ko.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("share", "code"), [(None, 1), ("0.5", 1), ("0.9", 0)])
+def test_a_stated_share_may_be_missing(tmp_path, share, code):
+    folder = lossy(tmp_path / "run")
+    more = [] if share is None else ["--allow-partial", share]
+    assert main(["rate", "--run", str(folder.path), *more]) == code
+    assert main(["report", "--run", str(folder.path), "--quiet", *more]) == code
+    assert load(folder).lost == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("share", ["1", "-0.1", "much"])
+def test_a_share_that_is_none_is_refused(tmp_path, share, capsys):
+    assert main(["report", "--run", str(tmp_path), "--allow-partial", share]) == 2
+    assert "expected 0 or more and less than 1" in capsys.readouterr().err
