@@ -65,6 +65,8 @@ class Endpoint:
         ]
         in_proxies = [secret for lane in self.lanes if lane.proxy is not None for secret in lane.proxy.secrets]
         self.secrets: list[str] = [*keys, *_declared_secrets(adapter), *in_proxies]
+        if not keyless:
+            _prepare(adapter, name)
         self._identity = hashlib.blake2b(
             orjson.dumps([name, settings.kind, settings.identity or addresses]), digest_size=16
         )
@@ -161,6 +163,16 @@ def _addresses(adapter: Adapter) -> list[str]:
     if isinstance(given, list) and given:
         return [str(address) for address in cast("list[object]", given)]
     return [given if isinstance(given, str) else adapter.address]
+
+
+def _prepare(adapter: Adapter, name: str) -> None:
+    """What an adapter wants to have ready before anything is asked. Raises Problem."""
+    prepare: Callable[[], None] | None = getattr(adapter, "prepare", None)
+    try:
+        if prepare is not None:
+            prepare()
+    except Problem as problem:
+        raise Problem(f"endpoints.{name}: {problem}") from None
 
 
 def _declared_secrets(adapter: Adapter) -> list[str]:

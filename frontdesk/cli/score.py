@@ -121,10 +121,11 @@ def _check_batch(args: argparse.Namespace, config: Config) -> None:
     if not 0 < args.poll_s < 86_400:
         raise Problem(f"--poll-s: found {args.poll_s:g}, expected more than 0 and less than a day")
     if args.batch:
+        from gateway.adapters.catalog import settings_of
         from gateway.batches.catalog import service_of
 
         for name in args.judge:
-            service_of(name, str(config.endpoints[name].get("kind")))
+            service_of(name, settings_of(name, config.endpoints[name]))
 
 
 def _two_groups(wish: str) -> tuple[str, tuple[str, str] | None]:
