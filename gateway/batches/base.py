@@ -46,7 +46,7 @@ class Look:
 class Result(NamedTuple):
     """What became of one request: the response it would have had alone, or why it was not done.
 
-    ``key`` is None where the provider left it out; such results are in the order of the requests.
+    ``key`` is None where the provider left it out: such a result is nobody's, and counts as missing.
     """
 
     key: str | None

@@ -1,6 +1,7 @@
-"""Gemini's batches: small jobs carry their requests, large ones name a file of them.
+"""Gemini's batches: a job names a file of requests, each with its key, and its results are told by that key.
 
-The requests are the bytes that the adapter sends one by one, so nothing of them is built a second time.
+The requests are those that the adapter sends one by one, so nothing of them is built a second time. Requests that
+travel inside the call are not used: their results have come in another order and without their keys.
 """
 
 from __future__ import annotations
@@ -15,35 +16,24 @@ from gateway.batches.base import Look, Mark, Order, Result, named, ok, rows
 from gateway.batches.desk import Desk
 from gateway.errors import NO, TRANSIENT, Fault
 
-LARGEST_INLINE = 16 << 20
-"""Bytes of requests that go into the call itself; the provider takes 20 MB."""
-
 _DONE = frozenset({"SUCCEEDED", "PARTIALLY_SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED"})
 _STATUS_OF_CODE = {3: 400, 5: 404, 7: 403, 8: 429, 9: 400, 13: 500, 14: 503, 16: 401}
 """HTTP's status for the codes of google.rpc.Code that a failed operation gives."""
 
 
 class GeminiBatches:
-    """``POST MODEL:batchGenerateContent``; the token is the job's display name.
-
-    Results of requests sent inline may come without their key: then their order tells.
-    """
+    """``POST MODEL:batchGenerateContent``; the token is the job's display name."""
 
     most = 50_000
     is_named = True
-    largest_inline = LARGEST_INLINE
 
     def line(self, key: str, sent: bytes) -> bytes:
         body = sent[sent.index(b',"body":') + len(b',"body":') : -1]
         return b'{"key":"%b","request":%b}' % (key.encode(), body)
 
     async def submit(self, desk: Desk, order: Order) -> str:
-        if sum(map(len, order.lines)) > self.largest_inline:
-            config = reading.dumps({"fileName": await self._file(desk, order)})
-        else:
-            config = b'{"requests":{"requests":[%b]}}' % b",".join(map(_inline, order.lines))
-        name = reading.dumps(order.token)
-        body = b'{"batch":{"displayName":%b,"inputConfig":%b}}' % (name, config)
+        source = {"fileName": await self._file(desk, order)}
+        body = reading.dumps({"batch": {"displayName": order.token, "inputConfig": source}})
         model = cast("GeminiAdapter", desk.adapter).resource
         return named(reading.load(await desk.create(f"{model}:batchGenerateContent", body)), "name")
 
@@ -98,12 +88,6 @@ class GeminiBatches:
             if reading.as_list(inline):
                 return (_result(reading.as_dict(row)) for row in reading.as_list(inline))
         return iter(())
-
-
-def _inline(line: bytes) -> bytes:
-    """``{"key":K,"request":R}``, as files have it, in the form of a request that is sent along."""
-    key_end = line.index(b',"request":')
-    return b'{"request":%b,"metadata":%b}}' % (line[key_end + len(b',"request":') : -1], line[:key_end])
 
 
 def _result(row: dict[str, Any]) -> Result:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gateway.adapters.base import WireReply
@@ -171,8 +170,9 @@ async def _collect(piece: Piece, look: Look) -> None:
     attempts = 0
     while True:
         try:
-            for key, result in _matched(job, await lane.service.fetch(lane.desk, look)):
-                if (call := piece.calls.get(key)) is not None and not lane.ledger.has_result(key, job):
+            for result in await lane.service.fetch(lane.desk, look):
+                call = None if result.key is None else piece.calls.get(result.key)
+                if call is not None and not lane.ledger.has_result(call.key, job):
                     await _record(piece, call, result)
             break
         except Fault as fault:
@@ -191,18 +191,6 @@ async def _collect(piece: Piece, look: Look) -> None:
 def _left(piece: Piece) -> dict[str, Call]:
     ledger = piece.lane.ledger
     return {key: call for key, call in piece.calls.items() if not ledger.has_result(key, piece.job)}
-
-
-def _matched(job: Job, results: Iterator[Result]) -> Iterator[tuple[str, Result]]:
-    """Results by key. Where none has a key, by order, if there are as many as there were requests."""
-    nameless: list[Result] = []
-    for result in results:
-        if result.key is None:
-            nameless.append(result)
-        else:
-            yield result.key, result
-    if len(nameless) == len(job.keys):
-        yield from zip(job.keys, nameless, strict=True)
 
 
 async def _record(piece: Piece, call: Call, result: Result) -> None:

@@ -67,8 +67,8 @@ class FakeBatches:
         self.failing: list[str] = []
         """Why the next jobs fail as a whole."""
         self.status: int | None = None
-        self.keyless = False
-        """Gemini's inline results come without their metadata."""
+        self.keyless = 0
+        """In how many of Gemini's next jobs results come without their keys, and in another order."""
         self.files: dict[str, bytes] = {}
         self.jobs: dict[str, BatchJob] = {}
         self.log: list[str] = []
@@ -76,7 +76,8 @@ class FakeBatches:
 
     @staticmethod
     def is_batch(path: str) -> bool:
-        names = ("/v1/files", "/v1/batches", "/v1/messages/batches", "/v1beta/batches", "/upload/", "/download/")
+        names = ("/v1/files", "/v1/batches", "/v1/messages/batches", "/v1beta/batches")
+        names += ("/v1beta/files/", "/upload/", "/download/")
         return path.startswith(names) or path.endswith(":batchGenerateContent")
 
     def count(self, event: str) -> int:
@@ -127,12 +128,13 @@ class FakeBatches:
             return (
                 _missing() if job is None else Reply(_lines(job.results or []), content_type="application/x-jsonl")
             )
-        name = (
-            path.split("/")[3] if path.startswith("/v1/") else path.removeprefix("/download/v1beta/").split(":")[0]
-        )
-        return (
-            Reply(self.files[name], content_type="application/octet-stream") if name in self.files else _missing()
-        )
+        if path.startswith("/v1/"):
+            name = path.split("/")[3]
+        else:
+            name = path.removeprefix("/download").removeprefix("/v1beta/").split(":")[0]
+        if name not in self.files:
+            return _missing()
+        return Reply(self.files[name], content_type="application/octet-stream")
 
     # -- jobs
 
@@ -208,7 +210,10 @@ class FakeBatches:
             body = fake_shapes.answer(asked, self.provider.text(asked), finish=finish) if is_answered else b"null"
             row = _ROWS[job.shape](self, job, request.name, None if is_answered else how, orjson.loads(body))
             job.results.append(row)
-        if job.shape != "gemini":
+        if job.shape == "gemini" and self.keyless:
+            self.keyless -= 1
+            job.results.reverse()
+        elif job.shape != "gemini":
             random.Random(job.id).shuffle(job.results)
 
     def _about(self, job: BatchJob) -> dict[str, Any]:
@@ -310,9 +315,9 @@ def _anthropic_row(
 def _gemini_row(fake: FakeBatches, job: BatchJob, name: str | None, how: str | None, body: Any) -> dict[str, Any]:
     code = {"refused": 3, "broken": 13, "expired": 4}.get(how or "")
     result = {"response": body} if how is None else {"error": {"code": code, "message": f"this one is {how}"}}
-    if job.source is not None:
-        return {"key": name} | result
-    return result if fake.keyless else result | {"metadata": {"key": name}}
+    if fake.keyless:
+        return result
+    return {"key": name} | result if job.source is not None else result | {"metadata": {"key": name}}
 
 
 _ROWS = {"openai": _openai_row, "anthropic": _anthropic_row, "gemini": _gemini_row}

@@ -36,27 +36,35 @@ async def asked_by_batch(provider: FakeProvider, folder: Path, kind: str, number
     return [answer.text for answer in found.results()]
 
 
-async def test_results_without_a_key_are_matched_by_order(provider: FakeProvider, tmp_path: Path) -> None:
+async def test_results_without_a_key_are_missing_and_asked_again(provider: FakeProvider, tmp_path: Path) -> None:
     expected = await asked_by_batch(provider, tmp_path / "keys", "gemini", 5)
-    provider.batches.keyless = True
-    assert await asked_by_batch(provider, tmp_path / "order", "gemini", 5) == expected
+    provider.batches.keyless = 1
+    assert await asked_by_batch(provider, tmp_path / "again", "gemini", 5) == expected
+    assert [len(job.requests) for job in provider.batches.jobs.values()] == [5, 5, 5]
 
 
-async def test_a_large_job_goes_up_as_a_file(
-    provider: FakeProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_results_that_never_have_a_key_are_failures_and_nobodys_answers(
+    provider: FakeProvider, tmp_path: Path
 ) -> None:
-    expected = await asked_by_batch(provider, tmp_path / "inline", "gemini", 5)
-    monkeypatch.setattr(gemini.GeminiBatches, "largest_inline", 100)
-    assert await asked_by_batch(provider, tmp_path / "file", "gemini", 5) == expected
-    jobs = list(provider.batches.jobs.values())
-    assert [job.source is None for job in jobs] == [True, False]
-    assert [request.body for request in jobs[0].requests] == [request.body for request in jobs[1].requests]
+    provider.batches.keyless = 9
+    assert await asked_by_batch(provider, tmp_path, "gemini", 5) == []
+    rows = [row for row in Journal(tmp_path).rows() if row["state"] in ("ok", "failed")]
+    assert {(row["state"], row["faults"][-1]["kind"]) for row in rows} == {("failed", "server")}
+
+
+async def test_a_job_is_a_file_of_requests_with_their_keys(provider: FakeProvider, tmp_path: Path) -> None:
+    await asked_by_batch(provider, tmp_path, "gemini", 3)
+    (job,) = provider.batches.jobs.values()
+    lines = [orjson.loads(line) for line in provider.batches.files[job.source or ""].splitlines()]
+    assert [len(line["key"]) for line in lines] == [32, 32, 32]
+    adapter = build("one", endpoints(provider.url)["gemini"])
+    composed = [orjson.loads(adapter.compose(chat(f"Question {n}?")))["body"] for n in range(3)]
+    assert [line["request"] for line in lines] == composed
 
 
 async def test_the_file_with_the_key_goes_to_the_provider_only(
     provider: FakeProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gemini.GeminiBatches, "largest_inline", 100)
     monkeypatch.setattr(FakeProvider, "url", "http://collector.example")
     base = f"http://127.0.0.1:{provider.port}"
     journal = Journal(tmp_path)
@@ -96,20 +104,14 @@ async def test_google_genai_creates_the_same_job_and_reads_ours(
     texts = await asked_by_batch(provider, tmp_path, "gemini", 2)
     options = types.HttpOptions(base_url=provider.url, api_version="v1beta")
     client = genai.Client(api_key="k-123456789", http_options=options)
-    keys = [row["metadata"]["key"] for row in sent[0]["batch"]["inputConfig"]["requests"]["requests"]]
-    source = [
-        types.InlinedRequest(contents=[types.Content(role="user", parts=[types.Part(text=f"Question {n}?")])])
-        for n in (0, 1)
-    ]
-    for request, key in zip(source, keys, strict=True):
-        request.metadata = {"key": key}
-    name = sent[0]["batch"]["displayName"]
+    name, source = sent[0]["batch"]["displayName"], sent[0]["batch"]["inputConfig"]["fileName"]
     client.batches.create(model="fake-1", src=source, config=types.CreateBatchJobConfig(display_name=name))
     assert sent[1] == sent[0]
     ours = client.batches.get(name=next(iter(provider.batches.jobs)))
     assert ours.state == types.JobState.JOB_STATE_SUCCEEDED
-    assert ours.dest is not None and ours.dest.inlined_responses is not None
-    read = [one.response.text for one in ours.dest.inlined_responses if one.response is not None]
+    assert ours.dest is not None and ours.dest.file_name is not None
+    rows_read = [orjson.loads(line) for line in client.files.download(file=ours.dest.file_name).splitlines()]
+    read = [types.GenerateContentResponse.model_validate(row["response"]).text for row in rows_read]
     assert read == texts
     assert [job.display_name for job in client.batches.list()] == [name, name]
     client.close()
