@@ -72,7 +72,7 @@ def test_other_content_is_malformed(content: object) -> None:
         ("[THINK]it is 42[/THINK]What next?", True),
         ("<reasoning>it is 42</reasoning>What next?", True),
         ("◁think▷it is 42◁/think▷What next?", True),
-        ("<|channel|>analysis<|message|>it is 42<|end|>", True),
+        ("<|channel|>analysis<|message|>it is 42<|end|><|channel|>final<|message|>What next?", True),
         ("analysisIt is 42.assistantfinalWhat next?", True),
         ("What do you think? Explain your reasoning: why 42?", False),
         ("I thought: why not?", False),
@@ -95,6 +95,7 @@ BLANKS = [
     "\u00ad",
     "\0",
     "<think>so</think>",
+    "<|channel|>analysis<|message|>it is 42<|end|>",
     "<think>so",
     "\u3164 \u2800\n",
 ]
