@@ -113,7 +113,14 @@ def latency(table: Table, times: int) -> None:
 
 def adapters(table: Table, times: int) -> None:
     with provider("--fixed") as port:
-        for kind in ("openai", "gemini", "anthropic", "http"):
+        theirs, ours = in_turn(
+            times,
+            lambda: client(port, "google", kind="gemini", calls=3_000, in_flight=100, warm_up=300),
+            lambda: client(port, "engine", kind="gemini", calls=3_000, in_flight=100, warm_up=300),
+        )
+        shown = f"{ours['cpu_ms']:.3f} ms, bare google-genai {theirs['cpu_ms']:.3f} ms"
+        table.row("CPU a call, adapter gemini", shown, ours["cpu_ms"] / theirs["cpu_ms"], 1.25, most=True)
+        for kind in ("openai", "anthropic", "http"):
             bare, ours = in_turn(
                 times,
                 lambda kind=kind: client(port, "bare", kind=kind, calls=8_000, in_flight=100, warm_up=300),

@@ -11,6 +11,7 @@ import gc
 import json
 import os
 import resource
+import ssl
 import sys
 import tempfile
 import time
@@ -97,6 +98,44 @@ async def bare(args: argparse.Namespace) -> dict[str, float]:
         return await measured(args, one)
 
 
+async def google(args: argparse.Namespace) -> dict[str, float]:
+    """google-genai as the engine uses it: a body of one's own in, the raw body out, over a tuned session."""
+    from google import genai
+    from google.genai import types
+
+    tls = ssl.create_default_context()
+    raw = types.GenerateContentConfig(
+        should_return_http_response=True,
+        automatic_continuation=False,
+        automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+    )
+    async with aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=75),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=None),
+    ) as session:
+        options = types.HttpOptions(
+            base_url=f"http://127.0.0.1:{args.port}",
+            api_version="v1beta",
+            aiohttp_client=session,
+            client_args={"verify": tls},
+            async_client_args={"ssl": tls, "verify": tls},
+        )
+        client = genai.Client(vertexai=False, api_key="x", http_options=options)
+
+        async def one(number: int) -> None:
+            asked = prompt(number)
+            turns = [{"parts": [{"text": m.content}], "role": m.role} for m in asked.messages[1:]]
+            system = {"parts": [{"text": asked.messages[0].content}], "role": "user"}
+            limits = {"temperature": 1.0, "maxOutputTokens": 256}
+            body = {"systemInstruction": system, "contents": turns, "generationConfig": limits}
+            config = raw.model_copy(update={"http_options": types.HttpOptions(extra_body=body)})
+            reply = await client.aio.models.generate_content(model="m", contents=".", config=config)
+            orjson.loads(reply.sdk_http_response.body)
+
+        return await measured(args, one)
+
+
 async def engine(args: argparse.Namespace) -> dict[str, float]:
     """The whole engine with its journal, every call written before its answer is given back."""
     with tempfile.TemporaryDirectory(prefix="tutor-arena-bench-") as folder:
@@ -127,7 +166,7 @@ async def measured(args: argparse.Namespace, one: Callable[[int], Awaitable[obje
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("client", choices=("bare", "engine"))
+    parser.add_argument("client", choices=("bare", "google", "engine"))
     parser.add_argument("--kind", default="openai")
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--calls", type=int, default=10_000)
@@ -140,7 +179,7 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 50, 50)
-    print(json.dumps(uvloop.run({"bare": bare, "engine": engine}[args.client](args))))
+    print(json.dumps(uvloop.run({"bare": bare, "google": google, "engine": engine}[args.client](args))))
 
 
 if __name__ == "__main__":

@@ -68,6 +68,8 @@ class Endpoint:
         ]
         in_proxies = [secret for lane in self.lanes if lane.proxy is not None for secret in lane.proxy.secrets]
         self.secrets: list[str] = [*keys, *_declared(adapter, "secrets"), *in_proxies]
+        if not keyless:
+            _prepare(adapter, name)
         self._identity = hashlib.blake2b(
             orjson.dumps([name, settings.kind, settings.identity or addresses, *_extra_headers(settings)]),
             digest_size=16,
@@ -179,6 +181,16 @@ def _extra_headers(settings: EndpointSettings) -> list[object]:
     """Headers that are sent beside the key belong to what was sent; where there are none, to nothing."""
     extra: Mapping[str, str] = getattr(settings, "extra_headers", {})
     return [sorted(extra.items())] if extra else []
+
+
+def _prepare(adapter: Adapter, name: str) -> None:
+    """What an adapter wants to have ready before anything is asked. Raises Problem."""
+    prepare: Callable[[], None] | None = getattr(adapter, "prepare", None)
+    try:
+        if prepare is not None:
+            prepare()
+    except Problem as problem:
+        raise Problem(f"endpoints.{name}: {problem}") from None
 
 
 def _declared(adapter: Adapter, name: str) -> list[str]:

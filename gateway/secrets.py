@@ -28,7 +28,17 @@ class Redactor:
     """Replaces known secrets in texts and bytes, also as they look in JSON, in an address and in HTML."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        forms = {form for secret in secrets if len(secret) >= SHORTEST_KEY for form in _forms(secret)}
+        self._secrets: set[str] = set()
+        self._take(secrets)
+
+    def learn(self, secret: str) -> None:
+        """One more, which came up while the run was going on."""
+        if secret not in self._secrets:
+            self._take([secret])
+
+    def _take(self, secrets: Iterable[str]) -> None:
+        self._secrets.update(secrets)
+        forms = {form for secret in self._secrets if len(secret) >= SHORTEST_KEY for form in _forms(secret)}
         self._texts = tuple(sorted(forms, key=lambda form: (-len(form), form)))
         self._bytes = tuple(form.encode() for form in self._texts)
 

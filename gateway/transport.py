@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import os
 import ssl
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 import aiohttp
@@ -24,6 +26,7 @@ from gateway.adapters.base import WireReply
 from gateway.errors import NO, TRANSIENT, Fault
 
 if TYPE_CHECKING:
+    from aiohttp.client_middlewares import ClientHandlerType
     from aiohttp.client_reqrep import ClientRequest
     from aiohttp.connector import Connection
     from aiohttp.tracing import Trace
@@ -86,11 +89,22 @@ class Connector(aiohttp.TCPConnector):
         raise aiohttp.ServerDisconnectedError("answers that nobody asked for")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Loan:
+    """What a vendor's client library sends its requests with: the run's session, the certificates that it trusts,
+    and ``arguments`` for each ``session.request``. The library is given no key, and gets no response."""
+
+    session: aiohttp.ClientSession
+    tls: ssl.SSLContext
+    arguments: Mapping[str, Any]
+
+
 class Transport:
     """One session, opened by the first request, for everything that one event loop sends."""
 
     def __init__(self) -> None:
         self._session: aiohttp.ClientSession | None = None
+        self._loans: dict[str, Loan] = {}
 
     @property
     def session(self) -> aiohttp.ClientSession:
@@ -123,22 +137,91 @@ class Transport:
                 allow_redirects=False,
                 proxy=None if proxy is None else proxy.address,
             )
-            try:
-                data = await _body(reply, largest)
-            except BaseException:
-                reply.close()
-                raise
+            return await _whole(reply, target, largest)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise _fault(error, target) from None
-        if reply.status == 407 and proxy is not None:
-            raise _proxy_refuses(proxy, 407)
-        return WireReply(reply.status, reply.headers, data)
+
+    async def lend(
+        self, target: Target, headers: Mapping[str, str], largest: int, use: Callable[[Loan], Awaitable[object]]
+    ) -> WireReply:
+        """The response to the one request that a client library makes in ``use``; the library sees none of it.
+
+        ``headers`` are added to the library's own. Raises Fault as :meth:`send` does, and what ``use`` raises.
+        """
+        guest = _GUEST.set(Guest(target, headers, largest))
+        try:
+            await use(self._loan(target.proxy))
+        except Arrived as arrived:
+            return arrived.reply
+        finally:
+            _GUEST.reset(guest)
+        raise Fault("unexpected", "the client library made no request")
+
+    def _loan(self, proxy: Proxy | None) -> Loan:
+        address = "" if proxy is None else str(proxy.address)
+        if address not in self._loans:
+            tls = trusted_certificates()
+            arguments = {"ssl": tls, "allow_redirects": False, "middlewares": (_carry,)}
+            arguments |= {"proxy": address} if address else {}
+            self._loans[address] = Loan(self.session, tls, arguments)
+        return self._loans[address]
 
     async def close(self) -> None:
         session, self._session = self._session, None
+        self._loans.clear()
         if session is not None:
             await session.close()
             await asyncio.sleep(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """A client library's request: where it is meant to go, the headers it lacks, and the bound of its response."""
+
+    target: Target
+    headers: Mapping[str, str]
+    largest: int
+
+
+class Arrived(Exception):
+    """The response to a client library's request is here, and the library's part is over."""
+
+    def __init__(self, reply: WireReply) -> None:
+        super().__init__(reply.status)
+        self.reply = reply
+
+
+_GUEST: ContextVar[Guest] = ContextVar("guest")
+
+
+async def _carry(request: ClientRequest, handler: ClientHandlerType) -> aiohttp.ClientResponse:
+    """aiohttp's middleware around what a client library sends. Raises Arrived, Fault."""
+    guest = _GUEST.get()
+    if request.url.origin() != guest.target.url.origin():
+        raise Fault("unexpected", f"the client library would ask {request.url.host}, not {guest.target.url.host}")
+    request.headers["Accept-Encoding"] = "identity"
+    request.headers.update(guest.headers)
+    try:
+        reply = await _whole(await handler(request), guest.target, guest.largest)
+    except aiohttp.ConnectionTimeoutError as error:
+        raise _fault(error, guest.target) from None
+    except TimeoutError:
+        raise Fault("timeout", "no answer in time", TRANSIENT) from None
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        raise _fault(error, guest.target) from None
+    raise Arrived(reply)
+
+
+async def _whole(reply: aiohttp.ClientResponse, target: Target, largest: int) -> WireReply:
+    """The response with all of its body. Raises Fault, and aiohttp's exceptions."""
+    try:
+        data = await _body(reply, largest)
+    except BaseException:
+        reply.close()
+        raise
+    if reply.status == 407 and target.proxy is not None:
+        raise _proxy_refuses(target.proxy, 407)
+    return WireReply(reply.status, reply.headers, data)
 
 
 async def _body(reply: aiohttp.ClientResponse, largest: int) -> bytes:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
 
@@ -17,7 +17,7 @@ from gateway.adapters.base import WireReply, whole_address
 from gateway.bodies import MB
 from gateway.errors import NO, Fault
 from gateway.secrets import Redactor
-from gateway.transport import Target, Transport
+from gateway.transport import Loan, Target, Transport
 
 EJECT_AFTER = 3
 EJECT_S = 30.0
@@ -57,9 +57,9 @@ class Lane:
             is_whole = path.startswith(("http://", "https://"))
             address = path if is_whole else whole_address(self.base_url, path)
             proxy = proxies.chosen(address, self.route.proxy) if is_whole else self.proxy
-            _check_allowed(urlsplit(address).hostname or "")
+            check_allowed(urlsplit(address).hostname or "")
             if proxy is not None:
-                _check_allowed(proxy.address.host or "")
+                check_allowed(proxy.address.host or "")
             target = Target(address, {**self.headers, **(headers or {})}, method, proxy)
             if is_kept and len(self._targets) < 64:
                 self._targets[path] = target
@@ -110,6 +110,13 @@ class Attempt:
         largest = max(largest, self.lane.route.largest_reply)
         return self._read(target, await self._transport.send(target, b"", largest))
 
+    async def lend(self, path: str, use: Callable[[Loan], Awaitable[object]]) -> WireReply:
+        target, largest = self.lane.target(path), self.lane.route.largest_reply
+        return self._read(target, await self._transport.lend(target, self.lane.headers, largest, use))
+
+    def hide(self, secret: str) -> None:
+        self._redactor.learn(secret)
+
     def _read(self, target: Target, reply: WireReply) -> WireReply:
         data = self._redactor.data(reply.body)
         self.bodies.append(data)
@@ -133,7 +140,7 @@ def _redirected(lane: Lane, asked: str, location: str, status: int) -> Fault:
     return Fault("bad_request", message, NO, status=status)
 
 
-def _check_allowed(host: str) -> None:
+def check_allowed(host: str) -> None:
     """Where calls are switched off (in tests), only this machine may be asked."""
     if os.environ.get(FORBID_VARIABLE) and not proxies.is_loopback(host):
         raise Fault("forbidden", f"calls are switched off by {FORBID_VARIABLE}; {host} was not asked")

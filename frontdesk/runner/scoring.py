@@ -11,6 +11,7 @@ from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
 from frontdesk.runner.plan import sheets_asked
 from frontdesk.runner.score_files import Scored, ScoreResults, Teller, publish
 from frontdesk.runner.score_plan import Material, Plan
+from gateway.adapters.catalog import settings_of
 from gateway.batches.catalog import service_of
 from gateway.batches.runner import BatchRunner
 from gateway.prompt import Ask
@@ -32,7 +33,7 @@ FILES = (
 def check_batches(judges: Sequence[str], config: Config) -> None:
     """Every judge is of a provider with a batch interface. Raises Problem."""
     for name in judges:
-        service_of(name, str(config.endpoints[name].get("kind")))
+        service_of(name, settings_of(name, config.endpoints[name]))
 
 
 async def perform(

@@ -6,14 +6,17 @@ is one file with a ``Settings`` and an adapter class, and one line in ``catalog.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, get_args
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gateway import proxies
 from gateway.prompt import Answer, Prompt
 from runstore.numbers import NotNegative, Real, Whole, YesNo
+
+if TYPE_CHECKING:
+    from gateway.transport import Loan
 
 Priced = Literal["input", "output", "cached_input", "cache_write", "cache_write_1h"]
 PRICED: tuple[str, ...] = get_args(Priced)
@@ -47,6 +50,14 @@ class Wire(Protocol):
         """POST JSON bytes to ``path`` (added to ``base_url``; a full address is taken as it is)."""
         ...
 
+    async def lend(self, path: str, use: Callable[[Loan], Awaitable[object]]) -> WireReply:
+        """The same by a vendor's client library, which is to make one request at ``path`` when it is used."""
+        ...
+
+    def hide(self, secret: str) -> None:
+        """Take a secret that came up on the way out of everything that is written from now on."""
+        ...
+
 
 class EndpointSettings(BaseModel):
     """The keys that every kind of endpoint has. A kind adds its own in a subclass."""
@@ -76,6 +87,11 @@ class EndpointSettings(BaseModel):
     largest_reply_mb: Real = Field(default=4.0, gt=0)
     proxy: str | bool | None = None
     price: dict[Priced, NotNegative] | None = None
+
+    @property
+    def takes_key(self) -> bool:
+        """Whether the kind's public address is asked with a key out of a variable."""
+        return True
 
     @model_validator(mode="after")
     def _names_a_proxy(self) -> EndpointSettings:

@@ -105,7 +105,8 @@ def key_values(
     where = f"endpoints.{name}.api_key_env" if name else "api_key_env"
     named = settings.api_key_env
     if named is None:
-        named = KEY_VARIABLES.get(settings.kind) if settings.base_url is None else None
+        needs_key = settings.base_url is None and settings.takes_key
+        named = KEY_VARIABLES.get(settings.kind) if needs_key else None
     if named is None:
         return []
     return [_key(variable, environ, where) for variable in ([named] if isinstance(named, str) else named)]

@@ -1,12 +1,13 @@
-"""Gemini's generateContent, sent as prebuilt bytes.
+"""Gemini's generateContent, at the Developer API or at Vertex AI, through Google's own client.
 
-google-genai would cost thirty times the call here; tests hold these bytes against what it sends.
+The request is composed here, since its bytes are part of the journal's key; google-genai sends it as it is.
 """
 
 from __future__ import annotations
 
+import re
 import time
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from urllib.parse import quote
 
 from pydantic import model_validator
@@ -18,18 +19,31 @@ from gateway.adapters.waits import Clock
 from gateway.answers import says_something
 from gateway.errors import NO, TRANSIENT, Fault
 from gateway.prompt import Answer, Message, Prompt
-from runstore.numbers import Whole
+from runstore.numbers import Whole, YesNo
 from runstore.records import Usage
 
+if TYPE_CHECKING:
+    from gateway.adapters.google_client import GoogleClient
+    from gateway.adapters.google_credentials import Credentials
+    from gateway.transport import Loan
+
 _PUBLIC = "https://generativelanguage.googleapis.com"
+_MULTI_REGIONS = ("us", "eu")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:_-]*")
 _BLOCKED = frozenset(
     {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "MODEL_ARMOR"}
 )
 
 
 class GeminiSettings(VendorSettings):
-    """``thinking_budget`` (tokens, 0 off, -1 dynamic) or ``thinking_level``: only what is set is sent."""
+    """``thinking_budget`` (tokens, 0 off, -1 dynamic) or ``thinking_level``: only what is set is sent.
 
+    ``vertexai``: at Vertex AI, in ``project`` and ``location``, with application default credentials.
+    """
+
+    vertexai: YesNo = False
+    project: str | None = None
+    location: str | None = None
     thinking_budget: Whole | None = None
     thinking_level: Literal["minimal", "low", "medium", "high"] | None = None
     safety: dict[str, str] | None = None
@@ -49,24 +63,54 @@ class GeminiSettings(VendorSettings):
             )
         return self
 
+    @property
+    def takes_key(self) -> bool:
+        return not self.vertexai
+
+    @property
+    def region(self) -> str:
+        return self.location or "global"
+
+    @model_validator(mode="after")
+    def _names_what_can_be_asked(self) -> GeminiSettings:
+        model = self.model or ""
+        if ".." in model or any(sign in model for sign in "?&#"):
+            raise ValueError(f"model: found {model!r}, expected the name of a model such as gemini-2.5-flash")
+        for name in ("project", "location"):
+            value: str | None = getattr(self, name)
+            if value is not None and not self.vertexai:
+                raise ValueError(f"{name}: only Vertex AI has one; add vertexai = true, or leave it out")
+            if value is not None and not _NAME.fullmatch(value):
+                raise ValueError(f"{name}: found {value!r}, expected a name such as my-project or europe-west4")
+        if self.vertexai and self.project is None:
+            raise ValueError("project: missing; Vertex AI needs the id of a Google Cloud project")
+        if self.vertexai and self.api_key_env is not None:
+            raise ValueError(
+                "api_key_env: Vertex AI is asked with application default credentials; leave it out, or vertexai"
+            )
+        return self
+
 
 class GeminiAdapter(Vendor):
-    """``POST /v1beta/models/MODEL:generateContent``, the key in a header.
+    """``POST MODEL:generateContent``, the key in a header or a token of the application default credentials.
 
-    The model is part of the path, not of the body; so that the journal's key covers it, what :meth:`compose`
-    gives is ``{"model":...,"body":...}``, and :meth:`send` cuts the body out of it.
+    The model (at Vertex AI with project and location) is part of the path, not of the body; so that the journal's
+    key covers it, what :meth:`compose` gives is ``{"model":...,"body":...}``, and :meth:`send` cuts the body out.
     """
 
     Settings: ClassVar[type[EndpointSettings]] = GeminiSettings
 
     def __init__(self, settings: GeminiSettings, *, now: Clock = time.time) -> None:
-        super().__init__(settings, _PUBLIC, now)
-        name = settings.model or ""
-        model = name if "/" in name else f"models/{name}"
-        self.resource = f"/v1beta/{quote(model)}"
+        public = _vertex_address(settings.region) if settings.vertexai else _PUBLIC
+        super().__init__(settings, public, now)
+        self.model = (_vertex_model if settings.vertexai else _developer_model)(settings)
+        self._version = "v1beta1" if settings.vertexai else "v1beta"
+        self.resource = f"/{self._version}/{quote(self.model)}"
         """The model's path, to which the methods of the interface are added."""
         self._path = f"{self.resource}:generateContent"
-        self._head = reading.dumps({"model": model})[:-1] + b',"body":'
+        self._client: GoogleClient | None = None
+        self._credentials: Credentials | None = None
+        self._head = reading.dumps({"model": self.model})[:-1] + b',"body":'
         self._generation = self._static()
         self._plain = self._after(self._generation)
 
@@ -108,8 +152,31 @@ class GeminiAdapter(Vendor):
         """The request's body, out of what :meth:`compose` gave."""
         return sent[len(self._head) : -1]
 
+    def prepare(self) -> None:
+        """Import Google's client and find the credentials, before anything is asked. Raises Problem."""
+        from gateway.adapters.google_client import GoogleClient
+
+        settings = self.settings
+        if not settings.vertexai:
+            self._client = GoogleClient(self._version, settings.timeout_s)
+            return
+        from gateway.adapters.google_credentials import application_default
+
+        self._credentials = application_default(settings.timeout_s)
+        self._client = GoogleClient(
+            self._version, settings.timeout_s, self._credentials, settings.project, settings.region
+        )
+
     async def send(self, sent: bytes, wire: Wire) -> Answer:
-        reply = await wire.post(self._path, self.body(sent))
+        async def ask(loan: Loan) -> None:
+            if self._client is None:
+                self.prepare()
+            if self._credentials is not None:
+                wire.hide(await self._credentials.token())
+            if self._client is not None:
+                await self._client.generate(loan, wire.base_url, self.model, self.body(sent))
+
+        reply = await wire.lend(self._path, ask)
         if reply.status != 200:
             raise classify.fault(reply, self._now)
         body = reading.load(reply)
@@ -157,6 +224,30 @@ class GeminiAdapter(Vendor):
             accept_truncated=self.settings.accept_truncated,
             warnings=warnings,
         )
+
+
+def _developer_model(settings: GeminiSettings) -> str:
+    name = settings.model or ""
+    return name if name.startswith(("models/", "tunedModels/")) else f"models/{name}"
+
+
+def _vertex_model(settings: GeminiSettings) -> str:
+    """``gemini-2.5-flash``, ``PUBLISHER/MODEL``, or a full name (an endpoint of one's own)."""
+    name = (settings.model or "").removeprefix("models/")
+    if name.startswith("projects/"):
+        return name
+    if not name.startswith("publishers/"):
+        publisher, _, model = name.rpartition("/")
+        name = f"publishers/{publisher or 'google'}/models/{model}"
+    return f"projects/{settings.project}/locations/{settings.region}/{name}"
+
+
+def _vertex_address(region: str) -> str:
+    if region == "global":
+        return "https://aiplatform.googleapis.com"
+    if region in _MULTI_REGIONS:
+        return f"https://aiplatform.{region}.rep.googleapis.com"
+    return f"https://{region}-aiplatform.googleapis.com"
 
 
 def _content(message: Message) -> dict[str, Any]:

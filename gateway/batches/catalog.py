@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 
+from gateway.adapters.base import EndpointSettings
 from gateway.batches.base import Service
 from runstore.problems import Problem
 
@@ -14,8 +15,14 @@ SERVICES: dict[str, str] = {
 }
 
 
-def service_of(name: str, kind: str) -> Service:
-    """The batch interface of the endpoint ``name``. Raises Problem for a kind that has none."""
+def service_of(name: str, settings: EndpointSettings) -> Service:
+    """The batch interface of the endpoint ``name``. Raises Problem for an endpoint that has none."""
+    kind = settings.kind
+    if getattr(settings, "vertexai", False):
+        raise Problem(
+            f"endpoints.{name}.vertexai: batches on Vertex AI need a bucket of Cloud Storage or a table of "
+            "BigQuery, which are not supported; leave --batch out, or use an API key"
+        )
     if kind not in SERVICES:
         raise Problem(
             f"endpoints.{name}.kind: found {kind!r}, which has no batch interface; expected one of "

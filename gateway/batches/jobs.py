@@ -31,6 +31,12 @@ class Replay:
     async def post(self, path: str, body: bytes, headers: object = None) -> WireReply:  # noqa: ARG002 - a Wire
         return self._reply
 
+    async def lend(self, path: str, use: object) -> WireReply:  # noqa: ARG002 - a Wire
+        return self._reply
+
+    def hide(self, secret: str) -> None:
+        """Nothing is sent, so nothing is secret."""
+
 
 class Lane:
     """One endpoint's jobs: its desk, its provider's interface, the ledger, and how often to look."""

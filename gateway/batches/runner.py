@@ -53,7 +53,7 @@ class BatchRunner:
 
     def _lane(self, name: str) -> Lane:
         target = self._gateway.endpoints[name]
-        service = service_of(name, target.adapter.settings.kind)
+        service = service_of(name, target.adapter.settings)
         desk = Desk(self._gateway, target)
         return Lane(self._gateway, self.ledger, desk, service, self._poll_s)
 
