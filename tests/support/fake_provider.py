@@ -288,15 +288,18 @@ def _ignore(_: bool) -> None:
 
 
 def request_key(path: str, body: bytes) -> str:
-    """The name under which calls of one and the same request are counted: equal JSON is the same request, and a
-    group of settings with nothing in it is none."""
-    try:
-        data = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        data = body.decode("utf-8", "replace")
-    if isinstance(data, dict):
-        data = {name: value for name, value in data.items() if value != {}}
-    body = orjson.dumps(data, option=orjson.OPT_SORT_KEYS)
+    """The name under which calls of one and the same request are counted.
+
+    Google's client leaves empty groups of settings out and orders names in its own way: that is the same request.
+    """
+    if ":generateContent" in path:
+        try:
+            data = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            data = None
+        if isinstance(data, dict):
+            whole = {name: value for name, value in data.items() if value != {}}
+            body = orjson.dumps(whole, option=orjson.OPT_SORT_KEYS)
     return hashlib.blake2b(path.encode() + b"\n" + body, digest_size=16).hexdigest()
 
 
