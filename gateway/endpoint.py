@@ -69,7 +69,7 @@ class Endpoint:
         in_proxies = [secret for lane in self.lanes if lane.proxy is not None for secret in lane.proxy.secrets]
         self.secrets: list[str] = [*keys, *_declared(adapter, "secrets"), *in_proxies]
         if not keyless:
-            _prepare(adapter, name)
+            _make_ready(adapter, name)
         self._identity = hashlib.blake2b(
             orjson.dumps([name, settings.kind, settings.identity or addresses, *_extra_headers(settings)]),
             digest_size=16,
@@ -183,12 +183,12 @@ def _extra_headers(settings: EndpointSettings) -> list[object]:
     return [sorted(extra.items())] if extra else []
 
 
-def _prepare(adapter: Adapter, name: str) -> None:
+def _make_ready(adapter: Adapter, name: str) -> None:
     """What an adapter wants to have ready before anything is asked. Raises Problem."""
-    prepare: Callable[[], None] | None = getattr(adapter, "prepare", None)
+    make_ready: Callable[[], None] | None = getattr(adapter, "make_ready", None)
     try:
-        if prepare is not None:
-            prepare()
+        if make_ready is not None:
+            make_ready()
     except Problem as problem:
         raise Problem(f"endpoints.{name}: {problem}") from None
 

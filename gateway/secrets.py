@@ -53,11 +53,14 @@ class Redactor:
         if not self._is_in(data):
             return data
         try:
-            return orjson.dumps(self._value(orjson.loads(data)))
-        except (orjson.JSONDecodeError, TypeError):
-            for secret in self._bytes:
-                data = data.replace(secret, MARK.encode())
-            return data
+            value = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            value = None
+        if isinstance(value, dict | list | str):
+            return orjson.dumps(self._value(value))
+        for secret in self._bytes:
+            data = data.replace(secret, MARK.encode())
+        return data
 
     def record(self, line: bytes) -> bytes:
         """A record of our own, whole or from a comma on: its members stay, what they hold is cleaned."""

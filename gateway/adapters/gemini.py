@@ -152,7 +152,7 @@ class GeminiAdapter(Vendor):
         """The request's body, out of what :meth:`compose` gave."""
         return sent[len(self._head) : -1]
 
-    def prepare(self) -> None:
+    def make_ready(self) -> None:
         """Import Google's client and find the credentials, before anything is asked. Raises Problem."""
         from gateway.adapters.google_client import GoogleClient
 
@@ -170,7 +170,7 @@ class GeminiAdapter(Vendor):
     async def send(self, sent: bytes, wire: Wire) -> Answer:
         async def ask(loan: Loan) -> None:
             if self._client is None:
-                self.prepare()
+                self.make_ready()
             if self._credentials is not None:
                 wire.hide(await self._credentials.token())
             if self._client is not None:
