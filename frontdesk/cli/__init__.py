@@ -7,11 +7,12 @@ It is imported only when it is chosen, so that ``--help`` stays instant. Adding 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, cast
 
 PROGRAM = "tutor-arena"
 
@@ -39,6 +40,9 @@ COMMANDS: dict[str, str] = {
     "verify": "recompute everything after the journal and compare byte for byte",
     "refresh": "add or drop an endpoint and pay only for what is new",
     "calls": "look calls up in a run's journal",
+    "compare": "two runs beside each other: what moved, which verdicts flipped",
+    "runs": "list run folders: when, endpoints, state, decision, cost",
+    "completion": "print what makes a shell complete commands and options",
 }
 
 
@@ -61,11 +65,31 @@ class _GivenOnce(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
+    """Refuses a file given twice, and says which option was probably meant."""
+
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.register("action", None, _GivenOnce)
         self.register("action", "store", _GivenOnce)
+
+    def error(self, message: str) -> NoReturn:
+        """As argparse says it, with the option that was probably meant."""
+        from runstore.problems import nearest
+
+        wrong = re.match(r"unrecognized arguments: (--[\w-]+)", message)
+        if wrong and (meant := nearest(wrong[1], self.options())):
+            message = f"{message}; did you mean {meant}?"
+        super().error(message)
+
+    def options(self) -> list[str]:
+        """Every option of this parser and of the command that was chosen."""
+        found = [option for action in self._actions for option in action.option_strings]
+        for action in self._actions:
+            if isinstance(action.choices, dict):
+                commands = cast("dict[str, Parser]", action.choices)  # pyright: ignore[reportUnknownMemberType]
+                found += [option for command in commands.values() for option in command.options()]
+        return found
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -101,7 +125,7 @@ def _meant(word: str) -> str:
 
 
 def _parser(arguments: list[str]) -> argparse.ArgumentParser:
-    parser = _Parser(prog=PROGRAM, description="Which tutor teaches better, and how sure are we?")
+    parser = Parser(prog=PROGRAM, description="Which tutor teaches better, and how sure are we?")
     parser.add_argument("--version", action="store_true", help="print the version and leave")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")

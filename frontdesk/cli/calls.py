@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from frontdesk.cli import options
 from runstore.problems import Problem
 from runstore.publish import to_json
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder_at", nargs="?", metavar="RUN", help="the run folder")
-    parser.add_argument("--run", dest="folder", metavar="DIR", help="the run folder")
+    options.add_run_folder(parser)
     parser.add_argument("--repair", metavar="RUN", help="set damage in its journal aside; deletes nothing")
     parser.add_argument("--endpoint", help="only calls of this endpoint")
     parser.add_argument("--stage", help="only calls of this stage (simulate, collect, judge, score)")
@@ -32,9 +32,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.repair is not None:
         return _repair(Path(args.repair))
-    if (given := args.folder or args.folder_at) is None:
-        raise Problem("calls: found no run folder, expected RUN (or --repair RUN)")
-    folder = Path(given)
+    folder = options.run_folder(args)
     selection = calls.Selection(args.endpoint, args.stage, args.state, args.item)
     if args.full or args.list:
         for row in calls.finished(folder, selection):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    options.add_config_option(parser)
+    options.add_place(parser)
     options.add_run_options(parser)
     parser.add_argument("--input", type=Path, metavar="FILE", help="dialogues of your own (JSON lines)")
     parser.add_argument(

@@ -6,11 +6,12 @@ import argparse
 import sys
 from pathlib import Path
 
+from frontdesk.cli import options
 from frontdesk.runner.runfolder import RunFolder
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--run", dest="folder", metavar="DIR", type=Path, required=True, help="the run folder")
+    options.add_run_folder(parser)
     parser.add_argument(
         "--as",
         dest="form",
@@ -38,7 +39,8 @@ def run(args: argparse.Namespace) -> int:
     """Write the export. 0 done; 1 where a data set came out without a single row."""
     from frontdesk.export.write import How, export
 
-    done = export(RunFolder(args.folder), How(args.form, args.side, args.split, args.licence), args.out)
+    how = How(args.form, args.side, args.split, args.licence)
+    done = export(RunFolder(options.run_folder(args)), how, args.out)
     if args.json:
         sys.stdout.write((done.folder / "export.json").read_text("utf-8"))
     else:

@@ -8,12 +8,9 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from frontdesk.report.untrusted import visible
 from runstore import publish
 from runstore.problems import Problem
 from runstore.publish import Cell
-
-_PIPED_WIDTH = 120
 
 
 def counted(count: int, noun: str) -> str:
@@ -28,20 +25,10 @@ def print_json_lines(records: Sequence[BaseModel]) -> None:
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on stdout; cells are shown as they are, never read as markup. The first column is never cut."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    """A table on stdout; cells are shown as they are, never read as markup."""
+    from frontdesk.report.writers import terminal
 
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=_PIPED_WIDTH)
-    table = Table(title=Text(visible(title)), title_justify="left", show_lines=False)
-    for at, name in enumerate(header):
-        table.add_column(Text(visible(name)), no_wrap=at == 0, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(visible(cell)) for cell in row))
-    console.print(table)
+    terminal.print_grid(terminal.console(), title, [terminal.Head(name) for name in header], rows)
 
 
 def write_file(

@@ -7,12 +7,43 @@ from pathlib import Path
 
 from arena.sequential.goal import GOALS
 from runstore.languages import languages
+from runstore.problems import Problem
 
 
 def add_config_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", type=Path, metavar="CONFIG", help="a TOML configuration (default: the run folder's own)"
     )
+
+
+def add_run_folder(parser: argparse.ArgumentParser) -> None:
+    """The run folder that a command reads: ``RUN``, or ``--run DIR`` as before; :func:`run_folder` takes it."""
+    parser.add_argument("folder_first", nargs="?", type=Path, metavar="RUN", help="the run folder")
+    parser.add_argument("--run", dest="folder", metavar="DIR", type=Path, help="the same, as an option")
+
+
+def run_folder(args: argparse.Namespace) -> Path:
+    """The folder that :func:`add_run_folder` took. Raises Problem where there is none."""
+    folder: Path | None = args.folder or args.folder_first
+    if args.folder and args.folder_first:
+        raise Problem(
+            f"{args.command}: found two run folders, {args.folder_first} and {args.folder}; expected one"
+        )
+    if folder is None:
+        raise Problem(f"{args.command}: found no run folder, expected RUN (a folder that tutor-arena run made)")
+    return folder
+
+
+def add_place(parser: argparse.ArgumentParser) -> None:
+    """What a stage works on: ``CONFIG`` or ``RUN`` in first place, or ``--config`` and ``--run`` as before."""
+    parser.add_argument(
+        "place",
+        nargs="?",
+        type=Path,
+        metavar="CONFIG|RUN",
+        help="a TOML configuration, or a run folder with its own",
+    )
+    add_config_option(parser)
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:

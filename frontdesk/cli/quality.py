@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
+from frontdesk.cli import options
 from frontdesk.runner.runfolder import RunFolder
 from runstore.problems import Problem
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--run", dest="folder", metavar="DIR", type=Path, required=True, help="the run folder")
+    options.add_run_folder(parser)
     parser.add_argument(
         "--limit",
         action="append",
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.runner.quality import write_quality
     from runstore.publish import to_json
 
-    folder = RunFolder(args.folder)
+    folder = RunFolder(options.run_folder(args))
     quality = write_quality(folder, dict(_limit(text) for text in args.limit))
     section.write_quality(folder, quality)
     found = quality.found

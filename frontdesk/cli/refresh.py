@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     source.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="one key of its table; repeatable"
     )
-    parser.add_argument("--run", dest="folder", metavar="DIR", required=True, help="the run folder")
+    options.add_run_folder(parser)
     options.add_partial_option(parser)
     parser.add_argument("--dry-run", action="store_true", help="print the calls it would take; call nothing")
     parser.add_argument("--json", action="store_true", help="print the history's line (or the estimate) as JSON")
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.runner.runfolder import RunFolder
 
     change = _change(args)
-    folder = RunFolder(Path(args.folder))
+    folder = RunFolder(options.run_folder(args))
     before = folder.config()
     refresh.check_finished(folder)
     tables, budget = _given(args, change, before)

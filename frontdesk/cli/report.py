@@ -12,7 +12,7 @@ from runstore.languages import languages
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--run", dest="folder", metavar="DIR", type=Path, required=True, help="the run folder")
+    options.add_run_folder(parser)
     parser.add_argument(
         "--language",
         choices=languages(),
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.report.site.write import write_site
     from frontdesk.runner.rating import rate_again_if_stale
 
-    folder = RunFolder(args.folder)
+    folder = RunFolder(options.run_folder(args))
     if newer := rate_again_if_stale(folder):
         listed = ", ".join(newer)
         print(f"leaderboard.json was older than {listed}: rated again as configured", file=sys.stderr)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    options.add_config_option(parser)
+    options.add_place(parser)
     options.add_run_options(parser)
     parser.add_argument(
         "--input", type=Path, metavar="FILE", help="seed questions of your own (YAML, JSONL, CSV or plain text)"

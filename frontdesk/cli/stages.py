@@ -29,10 +29,19 @@ class Session:
 
 def load_config(args: argparse.Namespace) -> Config:
     """The configuration a command was given (or the one its run folder was made with), with its options in."""
+    place: Path | None = getattr(args, "place", None)
+    if place is not None and place.is_dir():
+        if args.folder:
+            raise Problem(f"{args.command}: found two run folders, {place} and {args.folder}; expected one")
+        args.folder = str(place)
+    elif place is not None and args.config is not None:
+        raise Problem(f"{args.command}: found two configurations, {place} and {args.config}; expected one")
+    elif place is not None:
+        args.config = place
     given: Path | None = args.config
     if given is None:
         if not args.folder:
-            raise Problem("--config CONFIG or --run DIR is needed")
+            raise Problem(f"{args.command}: found nothing to work on, expected CONFIG or RUN (or --config, --run)")
         config = RunFolder(Path(args.folder)).config()
     else:
         config = configuration.load(given)

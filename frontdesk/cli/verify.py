@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+
+from frontdesk.cli import options
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--run", dest="folder", metavar="DIR", required=True, help="the run folder")
+    options.add_run_folder(parser)
     parser.add_argument("--json", action="store_true", help="print the comparison as JSON")
 
 
@@ -21,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.runner.verify import Publishing, verify
     from runstore.publish import to_json
 
-    rows = verify(RunFolder(Path(args.folder)), Publishing(write_report, write_quality, ScoreTeller))
+    rows = verify(RunFolder(options.run_folder(args)), Publishing(write_report, write_quality, ScoreTeller))
     if args.json:
         print(to_json({"files": [row.row() for row in rows]}).decode())
     else:

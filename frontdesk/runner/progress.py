@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -53,7 +54,7 @@ class Progress:
         if self._live:
             if force or now - self._said_at > 0.1 or self._done == self._total:
                 self._said_at = now
-                self.out.write(f"\r\x1b[K{self._line(now)}")
+                self.out.write(f"\r\x1b[K{_cut(self._line(now), _width(self.out))}")
                 self.out.flush()
         elif (now - self._said_at >= LINE_EVERY_S or share > self._said_share) and self._done:
             if now - self._said_at < 1.0 and self._done < self._total:
@@ -68,6 +69,21 @@ class Progress:
             left = f", about {_duration(seconds)} left"
         status = ", ".join(part for part in (self.note, self.status()) if part)
         return f"{self._stage}: {self._done} of {self._total}{left}{f' ({status})' if status else ''}"
+
+
+def _width(out: TextIO) -> int:
+    """Cells of the terminal's line; asked every time, as a window may change."""
+    try:
+        return os.get_terminal_size(out.fileno()).columns or shutil.get_terminal_size().columns
+    except OSError:
+        return shutil.get_terminal_size().columns
+
+
+def _cut(line: str, width: int) -> str:
+    """A line that never wraps: the last cell of a terminal's line stays free."""
+    from rich.cells import cell_len, set_cell_size
+
+    return line if cell_len(line) < width else f"{set_cell_size(line, max(width - 2, 0))}…"
 
 
 def _duration(seconds: float) -> str:

@@ -1,0 +1,39 @@
+"""``tutor-arena compare RUN_A RUN_B``: what moved between two runs, with intervals, and which verdicts flipped."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from runstore.languages import languages
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("before", type=Path, metavar="RUN_A", help="a rated run folder")
+    parser.add_argument("after", type=Path, metavar="RUN_B", help="another: later, or under another judge")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="also write compare.json, .md and .html with the texts"
+    )
+    parser.add_argument("--language", choices=languages(), help="of what is said (default: that of RUN_B)")
+    parser.add_argument("--json", action="store_true", help="print the comparison as one JSON object")
+
+
+def run(args: argparse.Namespace) -> int:
+    from frontdesk.report.sections.comparison.document import document, write_comparison
+    from frontdesk.report.writers import console
+    from frontdesk.runner.comparing import Texts, compare
+    from frontdesk.runner.runfolder import RunFolder
+    from runstore.publish import to_json
+
+    before, after = RunFolder(args.before), RunFolder(args.after)
+    language = args.language or after.config().run.language
+    found = compare(before, after)
+    if args.json:
+        print(to_json(found, indent=True).decode())
+    else:
+        console.show(document(found, language=language))
+    if args.out is not None:
+        for path in write_comparison(args.out, found, (Texts(before), Texts(after)), language):
+            print(f"wrote {path}", file=sys.stderr)
+    return 0
