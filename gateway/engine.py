@@ -19,6 +19,7 @@ from gateway.budget import Budget
 from gateway.clocks import Clocks
 from gateway.endpoint import Endpoint
 from gateway.errors import (
+    NO,
     TRANSIENT,
     CallFailed,
     EndpointStopped,
@@ -46,12 +47,15 @@ from runstore.records import Usage
 
 LONG_WAIT_S = 60.0
 """A wait for the limits per minute that is worth telling."""
+_NOT_THERE = (404, 405)
+"""Statuses that more often mean a wrong address than a wrong request, so the failure names the address."""
 
 
 class Gateway:
     """The only door to any model. Use as an async context manager; :meth:`ask` may be called from any task.
 
     ``notify`` is told what a person should know at once, in one line each: an endpoint that was given up.
+    ``probing``: nobody waits for a server to come up, so what gets no response is not tried again.
     ``words``: names and texts of the configuration beyond the endpoints' own. Raises Problem for a key that could
     not be told from them.
     """
@@ -67,10 +71,11 @@ class Gateway:
         clocks: Clocks | None = None,
         offline: bool = False,
         under_way: bool = False,
+        probing: bool = False,
         words: Collection[str] = (),
     ) -> None:
         self.clocks = clocks or Clocks()
-        self.offline, self.under_way = offline, under_way
+        self.offline, self.under_way, self.probing = offline, under_way, probing
         self.journal, self.budget = journal, budget or Budget()
         self.events = events or EventLog(None)
         self.notify: Callable[[str], None] = lambda _: None
@@ -348,12 +353,16 @@ class Gateway:
             target.gate.complained()
         else:
             target.gate.left()
+        if fault.status in _NOT_THERE:
+            fault.message += f" (asked at {attempt.asked})"
         fault.message = self.redactor.text(fault.message)
         usd = None
         if fault.usage is not None:
             usd = target.cost(fault.usage)
             self._spend(target, fault.usage, usd)
         fault.retry = target.blame(attempt.lane, fault, self.clocks.ticks())
+        if self.probing and fault.kind in ("connection", "timeout"):
+            fault.retry = NO
         call.faults.append(fault_row(fault, latency, usd, attempt.bodies))
         self._log("attempt_failed", target, call, fault.kind, fault.message)
         if target.health.failed(fault):

@@ -91,14 +91,18 @@ def choose_lane(lanes: Sequence[Lane], now: float) -> Lane:
 
 
 class Attempt:
-    """One attempt over one lane: implements ``gateway.adapters.base.Wire`` and keeps the bodies that came."""
+    """One attempt over one lane: implements ``gateway.adapters.base.Wire`` and keeps the bodies that came.
 
-    __slots__ = ("_redactor", "_transport", "base_url", "bodies", "key", "lane")
+    ``asked`` is the address of the last request.
+    """
+
+    __slots__ = ("_redactor", "_transport", "asked", "base_url", "bodies", "key", "lane")
 
     def __init__(self, transport: Transport, lane: Lane, redactor: Redactor) -> None:
         self._transport, self.lane, self._redactor = transport, lane, redactor
         self.base_url, self.key = lane.base_url, lane.key
         self.bodies: list[bytes] = []
+        self.asked = ""
 
     async def post(self, path: str, body: bytes, headers: Mapping[str, str] | None = None) -> WireReply:
         target = self.lane.target(path, headers)
@@ -120,6 +124,7 @@ class Attempt:
     def _read(self, target: Target, reply: WireReply) -> WireReply:
         data = self._redactor.data(reply.body)
         self.bodies.append(data)
+        self.asked = str(target.url)
         if 300 <= reply.status < 400 and (location := reply.headers.get("location")):
             raise _redirected(self.lane, str(target.url), location, reply.status)
         return reply if data is reply.body else reply._replace(body=data)

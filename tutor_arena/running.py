@@ -8,7 +8,8 @@ from frontdesk.report.run import write_report
 from frontdesk.runner import config as configuration
 from frontdesk.runner.config import Config
 from frontdesk.runner.rating import rate_run
-from frontdesk.runner.session import default_folder, opened
+from frontdesk.runner.runfolder import default_folder
+from frontdesk.runner.session import opened
 from gateway import sync
 from tutor_arena.opened import Run
 

@@ -11,9 +11,10 @@ from frontdesk.report.sections.scores.document import document
 from frontdesk.report.sections.scores.outcome import ScoreTeller
 from frontdesk.report.writers.html import fragment
 from frontdesk.runner import scoring
+from frontdesk.runner.runfolder import default_folder
 from frontdesk.runner.score_files import ScoreResults
 from frontdesk.runner.score_plan import Plan, Wishes, check_plan, gather
-from frontdesk.runner.session import default_folder, opened
+from frontdesk.runner.session import opened
 from gateway import sync
 from runstore.records import Language
 from tutor_arena.frames import Frame, as_file

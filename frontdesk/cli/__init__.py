@@ -20,7 +20,7 @@ COMMANDS: dict[str, str] = {
     "run": "every stage in order, resuming what exists",
     "demo": "the whole pipeline on the embedded model, no key needed",
     "init": "write a commented configuration file",
-    "check": "validate a configuration and ask each endpoint once",
+    "check": "validate a configuration and play each role once",
     "estimate": "calls, tokens and dollars per stage, before anything is spent",
     "personas": "list or export the simulated students",
     "questions": "list or export the bank of seed questions",

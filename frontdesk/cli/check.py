@@ -1,4 +1,4 @@
-"""``tutor-arena check CONFIG``: validate a configuration and ask each endpoint once."""
+"""``tutor-arena check CONFIG``: validate a configuration and play each role of a run once."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from frontdesk.runner.config import Config
+    from frontdesk.runner.preflight import Checked
     from gateway.engine import Gateway
 
 
@@ -19,28 +19,47 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """0, or 1 where an endpoint did not answer."""
+    """0, or 1 where a role could not be played, or ``run`` would refuse the configuration whatever its options."""
+    from frontdesk.cli import estimate
     from frontdesk.runner import config as configuration
     from frontdesk.runner import preflight
 
     config = configuration.load(args.config)
     gateway = preflight.gateway_of(config, offline=args.offline)
-    names = config.used_endpoints()
-    print(f"{args.config}: valid; {len(names)} endpoints used")
-    return 0 if args.offline else asyncio.run(_ask_each(gateway, names))
+    used = len(config.used_endpoints())
+    what = f"{used} endpoints used" if used else "no section names an endpoint, so each is asked as a contestant"
+    print(f"{args.config}: valid; {what}")
+    refused = preflight.refusals(config, gateway)
+    for refusal in refused:
+        print(f"run would refuse it: {refusal.reason}")
+    estimate.print_stops(config)
+    worst = 0 if args.offline else asyncio.run(_play_each(gateway, config))
+    return max(worst, int(any(refusal.is_final for refusal in refused)))
 
 
-async def _ask_each(gateway: Gateway, names: Sequence[str]) -> int:
-    from frontdesk.runner.preflight import ask_each
-    from gateway.errors import CallFailed
+async def _play_each(gateway: Gateway, config: Config) -> int:
+    from frontdesk.runner.preflight import play_each
 
     worst = 0
-    async for name, answer in ask_each(gateway, names):
-        if isinstance(answer, CallFailed):
-            worst = 1
-            print(f"{name}: FAILED, {answer.kind}: {answer.message}")
-        else:
-            print(f"{name}: answers in {answer.latency_s:.2f} s ({answer.model or 'model not named'})")
-        for proxy in gateway.endpoints[name].proxies:
+    async for part in play_each(gateway, config):
+        worst = max(worst, int(part.failed is not None))
+        _print(part)
+    for name, endpoint in gateway.endpoints.items():
+        for proxy in endpoint.proxies:
             print(f"{name}: is reached through the proxy {proxy}")
     return worst
+
+
+def _print(part: Checked) -> None:
+    from runstore.problems import shown
+
+    who = f"{part.endpoint} as {part.role}"
+    if part.failed is None or part.latency_s is not None:
+        took = "" if part.latency_s is None else f" in {part.latency_s:.2f} s"
+        print(f"{who}: answers{took} ({part.model or 'model not named'})")
+        print(f"    {shown(part.said, 200)}")
+    if part.failed is not None:
+        said = "" if part.latency_s is not None else f": {shown(part.said, 400)}"
+        print(f"{who}: FAILED, {part.failed}{said}")
+    if part.hint:
+        print(f"    {part.hint}", flush=True)

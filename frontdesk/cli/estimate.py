@@ -58,7 +58,11 @@ def show(config: Config, *, as_json: bool = False) -> int:
 def print_json(estimated: Estimate, load: Workload | None = None) -> None:
     """The estimate as one JSON object; with ``load``, also what was counted."""
     total = {name: getattr(estimated, name) for name in ("calls", "input", "output", "usd", "usd_known_part")}
-    data: dict[str, object] = {"stages": [asdict(line) for line in estimated.lines], "total": total}
+    data: dict[str, object] = {
+        "stages": [asdict(line) for line in estimated.lines],
+        "total": total | {"calls_priced": estimated.calls_priced, "unpriced": estimated.unpriced},
+        "caps": [asdict(cap) for cap in estimated.caps],
+    }
     if load is not None:
         counts = ("dialogues", "subsets", "subsets_wanted", "replies", "matches", "verdicts", "rounds")
         data["counts"] = {name: getattr(load, name) for name in counts} | {
@@ -78,10 +82,29 @@ def print_lines(estimated: Estimate) -> None:
         _print_row(row.stage, row.endpoint, width, (row.calls, row.input, row.output), row.usd)
     _print_row("total", "", width, (estimated.calls, estimated.input, estimated.output), estimated.usd)
     if estimated.usd is None:
-        print("Some prices are unknown: set price = { input = ..., output = ... } on those endpoints.")
+        unknown, known = ", ".join(estimated.unpriced), f"{estimated.usd_known_part:,.2f} USD"
+        of = f"{estimated.calls_priced:,} of {estimated.calls:,} calls"
+        print(f"Some prices are unknown ({unknown}): set price = {{ input = ..., output = ... }} there.")
+        print(f"The part whose price is known: {known} for {of}.")
     print("Lengths are assumed (student 20 words, teacher 90, judge 300); thinking tokens are not counted.")
+    _print_caps(estimated)
+
+
+def print_stops(config: Config) -> None:
+    """Where a whole configuration would stop at a cap, if it would. Raises Problem, InputProblem."""
+    from frontdesk.runner import plan
+    from frontdesk.runner.estimate import estimate
+
+    _print_caps(estimate(config, plan.workload(config)))
+
+
+def _print_caps(estimated: Estimate) -> None:
     for cap in estimated.caps:
-        print(f"budget.{cap.name} = {cap.cap:g} ends this before it is done: {cap.planned:,.10g} are planned.")
+        where = f"after stage {cap.after}, in {cap.stage}" if cap.after else f"in its first stage, {cap.stage}"
+        least = "at least " if cap.name == "usd" and estimated.usd is None else ""
+        cost = f"{least}{cap.planned:,.6g} are planned, {cap.before:,.6g} of them before {cap.stage}"
+        print(f"budget.{cap.name} = {cap.cap:,.10g}: this would stop at the cap {where}; {cost}.")
+        print(f"To go through, raise budget.{cap.name}.")
 
 
 def _print_row(stage: str, endpoint: str, width: int, counts: tuple[int, int, int], usd: float | None) -> None:

@@ -54,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.runner import plan, prepare, refresh
     from frontdesk.runner.estimate import estimate_calls
     from frontdesk.runner.runfolder import RunFolder
+    from frontdesk.runner.session import spent_earlier
 
     change = _change(args)
     folder = RunFolder(options.run_folder(args))
@@ -65,8 +66,9 @@ def run(args: argparse.Namespace) -> int:
     kept = refresh.kept(folder, config, change)
     needed = plan.remaining(config, [subset.id for subset in folder.subsets()], kept)
     if args.dry_run:
-        estimated = estimate_calls(config, needed)
+        estimated = estimate_calls(config, needed, spent=spent_earlier(folder))
         estimate.print_json(estimated) if args.json else estimate.print_lines(estimated)
+        prepare.check_prices(config, refresh.callers(config, needed))
         return 0
 
     async def work(session: Session) -> int:

@@ -35,6 +35,8 @@ def run(args: argparse.Namespace) -> int:
         from frontdesk.runner import prepare
 
         prepare.check(config)
-        return estimate.show(config)
+        estimate.show(config)
+        prepare.check_prices(config)
+        return 0
     whole = partial(stages.whole_run, allowed=args.allow_partial)
     return stages.execute(args, config, config.used_endpoints(), whole)

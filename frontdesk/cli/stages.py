@@ -12,7 +12,7 @@ from frontdesk.runner import config as configuration
 from frontdesk.runner import session as sessions
 from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline
-from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.runfolder import RunFolder, default_folder
 from runstore.problems import Problem
 from runstore.publish import write_jsonl
 from runstore.records import Judgment, Record, Verdict
@@ -54,7 +54,7 @@ def load_config(args: argparse.Namespace) -> Config:
 
 
 def folder_of(args: argparse.Namespace, config: Config) -> RunFolder:
-    return sessions.default_folder(config, args.folder)
+    return default_folder(config, args.folder)
 
 
 def execute(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from frontdesk.runner.config import Config
 from frontdesk.runner.plan import Assumption, Calls, Workload
 from gateway.adapters.catalog import settings_of
+from gateway.budget import Budget
 from gateway.prices import cost, price_of
 from runstore.records import Usage
 
@@ -29,11 +30,17 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """A cap of ``[budget]`` that is less than what is planned."""
+    """A cap of ``[budget]`` that is less than what is planned: it is reached in ``stage``, after stage ``after``
+    (None: no stage is done by then). ``planned``, ``before``: of the whole, and of what comes before ``stage``,
+    with what is spent already.
+    """
 
     name: str
     cap: float
     planned: float
+    stage: str
+    after: str | None
+    before: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,16 @@ class Estimate:
         return sum(line.usd for line in self.lines if line.usd is not None)
 
     @property
+    def calls_priced(self) -> int:
+        """Calls of the lines whose price is known."""
+        return sum(line.calls for line in self.lines if line.usd is not None)
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """The endpoints whose price is unknown."""
+        return tuple(dict.fromkeys(line.endpoint for line in self.lines if line.usd is None))
+
+    @property
     def usd(self) -> float | None:
         """The whole cost; None where a price is unknown."""
         return None if any(line.usd is None for line in self.lines) else self.usd_known_part
@@ -71,16 +88,32 @@ def estimate(config: Config, load: Workload) -> Estimate:
     return estimate_calls(config, load.calls, load.assumed)
 
 
-def estimate_calls(config: Config, calls: Sequence[Calls], assumed: Sequence[Assumption] = ()) -> Estimate:
-    """What these calls will cost. Raises Problem where a price table is wrong."""
+def estimate_calls(
+    config: Config, calls: Sequence[Calls], assumed: Sequence[Assumption] = (), *, spent: Budget | None = None
+) -> Estimate:
+    """What these calls will cost, where caps count ``spent`` already. Raises Problem for a wrong price table."""
     lines = tuple(_line(config, part) for part in calls)
-    planned: list[tuple[str, float | None, float]] = [
-        ("calls", config.budget.calls, sum(line.calls for line in lines)),
-        ("tokens", config.budget.tokens, sum(line.input + line.output for line in lines)),
-        ("usd", config.budget.usd, sum(line.usd or 0.0 for line in lines)),
+    budget = config.budget
+    spent = spent or Budget()
+    planned: list[tuple[str, float | None, float, list[float]]] = [
+        ("calls", budget.calls, spent.total.calls, [line.calls for line in lines]),
+        ("tokens", budget.tokens, spent.spent_tokens, [line.input + line.output for line in lines]),
+        ("usd", budget.usd, spent.spent_usd, [line.usd or 0.0 for line in lines]),
     ]
-    caps = tuple(Cap(name, cap, needed) for name, cap, needed in planned if cap is not None and cap < needed)
-    return Estimate(lines, tuple(assumed), caps)
+    stages = [line.stage for line in lines]
+    caps = [_cap(name, cap, before, stages, needed) for name, cap, before, needed in planned if cap is not None]
+    return Estimate(lines, tuple(assumed), tuple(cap for cap in caps if cap is not None))
+
+
+def _cap(name: str, cap: float, before: float, stages: Sequence[str], needed: Sequence[float]) -> Cap | None:
+    """Where the cap is reached: in the first stage that does not fit under it whole; None where all do."""
+    whole, after = before + sum(needed), None
+    for stage in dict.fromkeys(stages):
+        here = sum(need for at, need in zip(stages, needed, strict=True) if at == stage)
+        if before + here > cap:
+            return Cap(name, cap, whole, stage, after, before)
+        before, after = before + here, stage
+    return None
 
 
 def _line(config: Config, part: Calls) -> Line:

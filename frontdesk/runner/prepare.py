@@ -17,6 +17,7 @@ from arena.matches import all_pairs, chosen_pairs
 from frontdesk.runner.config import Config, SimulateSection
 from gateway.adapters.base import EndpointSettings
 from gateway.adapters.catalog import settings_of
+from gateway.prices import price_of
 from gateway.prompts import check_overrides
 from personas import assign, factors_file, generate
 from personas.factors_file import FactorSet
@@ -74,6 +75,37 @@ def check(config: Config) -> None:
                 raise Problem(f"{field}: found {name!r}, expected one of collect.endpoints ({listed})")
 
 
+def unpriced(config: Config, names: Sequence[str] | None = None) -> str | None:
+    """Why the cap in dollars would not count every call of these endpoints (None: all that are used), if so."""
+    if config.budget.usd is None:
+        return None
+    names = config.used_endpoints() if names is None else names
+    unknown = [name for name in names if price_of(settings_of(name, config.endpoints[name])) is None]
+    if not unknown:
+        return None
+    return (
+        f"budget.usd: the price of {', '.join(unknown)} is not known, so its calls cannot be counted in dollars; "
+        f"give it as endpoints.{unknown[0]}.price, or cap calls or tokens"
+    )
+
+
+def is_capped_in_dollars_alone(config: Config) -> bool:
+    """Whether nothing else would hold where prices are unknown: then ``run`` refuses them."""
+    budget = config.budget
+    return budget.usd is not None and budget.calls is None and budget.tokens is None
+
+
+def check_prices(config: Config, names: Sequence[str] | None = None) -> str | None:
+    """A cap in dollars holds only where prices are known; what to say where they are not.
+
+    Raises Problem where it is the only cap.
+    """
+    said = unpriced(config, names)
+    if said is not None and is_capped_in_dollars_alone(config):
+        raise Problem(said)
+    return said
+
+
 def prompts_of(config: Config) -> Path | None:
     """The user's own prompt folder, looked through. Raises Problem where it holds what replaces nothing."""
     if config.run.prompts is None:
@@ -102,7 +134,7 @@ def simulation(config: Config) -> Simulation:
     if silent := [person.id for person in people if not any(weights_of(conversation, person).values())]:
         raise Problem(f"the weights of kinds of utterance leave {silent[0]} none to choose from")
     roles = Roles.load(run.language, prompts_of(config), [how.style])
-    return Simulation(people, _questions(config), conversation, roles)
+    return Simulation(people, questions(config), conversation, roles)
 
 
 def _conversation(how: SimulateSection, factors: FactorSet, seed: int) -> Conversation:
@@ -123,22 +155,23 @@ def _conversation(how: SimulateSection, factors: FactorSet, seed: int) -> Conver
     )
 
 
-def _questions(config: Config) -> list[SeedQuestion]:
+def questions(config: Config) -> list[SeedQuestion]:
+    """The seed questions that dialogues may begin with. Raises Problem, InputProblem."""
     from seed_questions import load
 
-    questions = load(config.questions.file, language=config.run.language)
+    found = load(config.questions.file, language=config.run.language)
     wanted = config.questions.subjects
     if wanted is None:
-        return questions
-    known = {question.subject for question in questions}
+        return found
+    known = {question.subject for question in found}
     if unknown := [name for name in wanted if name not in known]:
         raise Problem(f"questions.subjects: found {unknown[0]!r}, expected some of {', '.join(sorted(known))}")
-    return [question for question in questions if question.subject in wanted]
+    return [question for question in found if question.subject in wanted]
 
 
-def teachers(config: Config) -> tuple[Roles, Mapping[str, EndpointSettings]]:
-    """Prompts and settings of the endpoints that answer. Raises Problem, InputProblem."""
-    names = config.require_collect().endpoints
+def teachers(config: Config, names: Sequence[str] | None = None) -> tuple[Roles, Mapping[str, EndpointSettings]]:
+    """Prompts and settings of the endpoints that answer, or of ``names``. Raises Problem, InputProblem."""
+    names = config.require_collect().endpoints if names is None else names
     settings = {name: settings_of(name, config.endpoints[name]) for name in names}
     return Roles.load(config.run.language, prompts_of(config), styles_of(settings)), settings
 

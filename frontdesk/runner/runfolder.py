@@ -14,7 +14,7 @@ from frontdesk.runner.config import Config
 from gateway.secrets import Redactor
 from runstore.ids import digest
 from runstore.problems import InputProblem, Problem
-from runstore.publish import read_json, read_records, read_rows, write_json, write_jsonl, write_text
+from runstore.publish import read_json, read_records, read_rows, safe_name, write_json, write_jsonl, write_text
 from runstore.records import Dialogue, Failure, Judgment, Record, Reply, Subset, Verdict
 
 Given = Literal["subsets", "replies"]
@@ -42,20 +42,28 @@ class RunFolder:
 
         Raises Problem naming every key that differs: results of two configurations would be mixed.
         """
-        text = redactor.text(configuration.to_toml(config))
-        path = self.file("run.toml")
-        if path.is_file() and not change:
-            old = configuration.settled(configuration.load(path))
-            new = configuration.settled(configuration.parse(tomllib.loads(text)))
-            if different := configuration.differences(old, new):
-                listed = "\n  ".join(different)
-                raise Problem(
-                    f"{self.path} was made with another configuration:\n  {listed}\n"
-                    "give another folder with --run, or --change to recompute this one "
-                    "(finished calls that still fit are kept)."
-                )
-        write_text(path, text)
+        if not change and (other := self.other_configuration(config, redactor)) is not None:
+            raise Problem(other)
+        write_text(self.file("run.toml"), redactor.text(configuration.to_toml(config)))
         published.found(self.path)
+
+    def other_configuration(self, config: Config, redactor: Redactor) -> str | None:
+        """In what the run was made otherwise, if there is a run here, and what helps. Raises InputProblem."""
+        path = self.file("run.toml")
+        if not path.is_file():
+            return None
+        text = redactor.text(configuration.to_toml(config))
+        old = configuration.settled(configuration.load(path))
+        new = configuration.settled(configuration.parse(tomllib.loads(text)))
+        different = configuration.differences(old, new)
+        if not different:
+            return None
+        listed = "\n  ".join(different)
+        return (
+            f"{self.path} was made with another configuration:\n  {listed}\n"
+            "give another folder with --run, or --change to recompute this one "
+            "(finished calls that still fit are kept)."
+        )
 
     def write_manifest(self, config: Config, prompts: Mapping[str, str], inputs: Mapping[str, Any]) -> None:
         """What made this run, without times: the same run, the same manifest. An input of None is forgotten."""
@@ -122,3 +130,8 @@ class RunFolder:
         rows = [failure for failure in self.failures() if failure.stage != stage] + list(new)
         rows.sort(key=lambda row: (STAGES.index(row.stage) if row.stage in STAGES else 99, row.item, row.endpoint))
         write_jsonl(self.file("failures.jsonl"), rows)
+
+
+def default_folder(config: Config, given: str | None) -> RunFolder:
+    """The run folder: as given, or ``runs/<name>``."""
+    return RunFolder(Path(given) if given else Path("runs") / safe_name(config.run.name))

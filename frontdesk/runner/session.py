@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from pathlib import Path
 
 from frontdesk.runner import prepare
 from frontdesk.runner.config import Config
@@ -27,7 +26,6 @@ from gateway.events import EventLog
 from gateway.secrets import words_of
 from gateway.telemetry import from_environment
 from runstore.journal import Journal, RunLock
-from runstore.problems import Problem
 from runstore.records import Usage
 
 DRAIN_S = 30.0
@@ -54,7 +52,8 @@ async def opened(
     prepare.check(config)
     budget = Budget(config.budget.usd, config.budget.calls, config.budget.tokens)
     gateway = Gateway(adapters, budget=budget, words=words_of(config.model_dump()))
-    check_prices(gateway, progress)
+    if (unpriced := prepare.check_prices(config, endpoints)) is not None:
+        progress.say(unpriced)
     with RunLock(folder.path), contextlib.ExitStack() as closing:
         folder.claim(config, gateway.redactor, change=change)
         gateway.events = EventLog(folder.file("log.jsonl"), gateway.redactor)
@@ -74,21 +73,6 @@ async def opened(
                 gateway.events.emit("session_ended", **asdict(budget.total))
 
 
-def check_prices(gateway: Gateway, progress: Progress) -> None:
-    """A cap in dollars holds only where prices are known. Raises Problem where it is the only cap."""
-    budget = gateway.budget
-    unknown = [name for name, endpoint in gateway.endpoints.items() if not endpoint.is_priced]
-    if budget.usd is None or not unknown:
-        return
-    said = (
-        f"budget.usd: the price of {', '.join(unknown)} is not known, so its calls cannot be counted in dollars; "
-        f"give it as endpoints.{unknown[0]}.price, or cap calls or tokens"
-    )
-    if budget.calls is None and budget.tokens is None:
-        raise Problem(said)
-    progress.say(said)
-
-
 def _greet(gateway: Gateway, journal: Journal, progress: Progress) -> None:
     for note in journal.notes:
         progress.say(f"journal: {note}")
@@ -102,6 +86,15 @@ def _greet(gateway: Gateway, journal: Journal, progress: Progress) -> None:
     gateway.events.emit(
         "session_started", finished=len(journal), lost=journal.lost, failed=journal.states["failed"]
     )
+
+
+def spent_earlier(folder: RunFolder) -> Budget:
+    """What a run has spent so far, of no cap: what it spends next comes on top under ``[budget]``."""
+    budget = Budget()
+    if folder.journal.is_dir():
+        with contextlib.closing(Journal(folder.journal, read_only=True)) as journal:
+            count_earlier(journal, budget)
+    return budget
 
 
 def count_earlier(journal: Journal, budget: Budget) -> None:
@@ -231,10 +224,3 @@ def _status(gateway: Gateway) -> str:
     if total.failed:
         parts.append(f"{total.failed} failed")
     return ", ".join(parts)
-
-
-def default_folder(config: Config, given: str | None) -> RunFolder:
-    """The run folder: as given, or ``runs/<name>``."""
-    from runstore.publish import safe_name
-
-    return RunFolder(Path(given) if given else Path("runs") / safe_name(config.run.name))

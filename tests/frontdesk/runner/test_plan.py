@@ -15,6 +15,7 @@ from runstore.journal import read_rows
 from tests.support.refreshing import given, refresh, three
 from tests.support.small_runs import write_config
 
+STAGES = ("simulate", "collect", "judge")
 SIX = "criteria:\n" + "".join(f"  - {{id: c{at}, name: C{at}, description: Aspect {at}.}}\n" for at in range(6))
 
 
@@ -115,5 +116,47 @@ def test_a_cap_below_the_plan_is_said_before_anything_is_spent(provider, tmp_pat
     path = write_config(tmp_path / "c.toml", provider, dialogues=2, subsets=4, budget={"calls": 20})
     assert main(["estimate", str(path)]) == 0
     calls = plan.workload(configuration.load(path)).calls
-    said = f"budget.calls = 20 ends this before it is done: {sum(part.calls for part in calls)} are planned."
-    assert said in capsys.readouterr().out
+    whole, simulated = (sum(one.calls for one in calls if one.stage in which) for which in (STAGES, STAGES[:1]))
+    said = f"budget.calls = 20: this would stop at the cap after stage simulate, in collect; {whole} are planned"
+    assert simulated <= 20 < simulated + 8
+    assert f"{said}, {simulated} of them before collect." in capsys.readouterr().out
+    path = write_config(tmp_path / "c.toml", provider, dialogues=2, subsets=4, budget={"calls": 3})
+    assert main(["run", str(path), "--dry-run"]) == 0
+    shown = capsys.readouterr().out
+    assert "budget.calls = 3: this would stop at the cap in its first stage, simulate" in shown
+    assert "raise budget.calls" in shown
+    assert main(["check", str(path), "--offline"]) == 0
+    assert "budget.calls = 3: this would stop at the cap in its first stage, simulate" in capsys.readouterr().out
+    assert provider.stats.calls == 0
+
+
+def test_a_dry_refresh_counts_what_the_run_has_spent_under_the_cap(provider, tmp_path, capsys):
+    _, run = three(tmp_path, provider)
+    fourth = given(tmp_path, provider, "fourth")
+    spent = provider.stats.calls
+    table = Path(fourth[1]).read_text()
+    for cap, stops in ((spent + 19, "in its first stage, collect"), (spent + 25, "after stage collect, in judge")):
+        (tmp_path / "capped.toml").write_text(f"{table}[budget]\ncalls = {cap}\n")
+        assert refresh(run, "--add", "fourth", "--config", str(tmp_path / "capped.toml"), "--dry-run") == 0
+        shown = capsys.readouterr().out
+        assert f"this would stop at the cap {stops}" in shown and f"{spent + 200} are planned" in shown
+    assert provider.stats.calls == spent
+
+
+def test_a_price_that_is_unknown_leaves_a_total_of_the_others(provider, tmp_path, capsys):
+    text = write_config(tmp_path / "c.toml", provider, dialogues=2, subsets=4, budget={"usd": 0.5}).read_text()
+    priced = text.replace("[endpoints.gemini]", "[endpoints.gemini]\nprice = {input = 1.0, output = 1000.0}")
+    path = tmp_path / "priced.toml"
+    path.write_text(priced)
+    assert main(["run", str(path), "--dry-run"]) == 2
+    shown = capsys.readouterr()
+    assert "Some prices are unknown (ureka)" in shown.out and "for 30 of 34 calls" in shown.out
+    assert "this would stop at the cap" in shown.out and "at least" in shown.out
+    assert "endpoints.ureka.price" in shown.err
+    assert main(["estimate", str(path), "--json"]) == 0
+    total = json.loads(capsys.readouterr().out)["total"]
+    assert total["usd"] is None and total["usd_known_part"] > 0.5
+    assert (total["calls_priced"], total["calls"], total["unpriced"]) == (30, 34, ["ureka"])
+    assert main(["check", str(path), "--offline"]) == 1
+    assert "run would refuse it: budget.usd: the price of ureka is not known" in capsys.readouterr().out
+    assert provider.stats.calls == 0

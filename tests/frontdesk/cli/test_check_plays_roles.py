@@ -1,0 +1,172 @@
+"""``check`` plays each role once, as the run would: real prompts and answer formats, read by the real readers."""
+
+import json
+import socket
+from collections import Counter
+
+import orjson
+import pytest
+
+from frontdesk.cli import main
+from tests.support import fake_shapes
+from tests.support.fake_faults import Reply
+from tests.support.small_runs import write_config
+
+
+def config_of(path, provider, endpoints, judge="", sections="", budget=""):
+    """Student, teacher and contestants ``one`` and ``two``, judged by ``judge``; all of them OpenAI-like."""
+    text = "[run]\nname = 'checked'\n"
+    for name in ("one", "two", "arbiter"):
+        settings = provider.settings("openai", **{"model": f"model-{name}", **endpoints.get(name, {})})
+        text += f"[endpoints.{name}]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in settings.items())
+    text += '[simulate]\nstudent = "one"\nteacher = "two"\n[collect]\nendpoints = ["one", "two"]\n'
+    path.write_text(f'{text}{sections}[judge]\nendpoints = ["arbiter"]\n{judge}\n{budget}')
+    return path
+
+
+def refusal(message, status=400):
+    return Reply(orjson.dumps(fake_shapes.error("openai", status, message)), status)
+
+
+def check(path, capsys, *options):
+    code = main(["check", str(path), *options])
+    return code, capsys.readouterr().out
+
+
+def test_each_role_is_played_once_and_what_came_is_shown(provider, tmp_path, capsys):
+    code, shown = check(write_config(tmp_path / "c.toml", provider), capsys)
+    assert code == 0
+    for who in ("gemini as student", "gemini as teacher", "ureka as contestant", "gemini as contestant"):
+        assert f"{who}: answers in" in shown
+    assert "gemini as judge: answers in" in shown and "### (" in shown
+    assert Counter(asked.role for asked in provider.requests) == {"student": 1, "teacher": 3, "judge": 1}
+    assert any("<END>" in asked.texts[0] for asked in provider.requests)
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_the_judge_is_sent_what_a_run_would_send(provider, tmp_path, capsys, language):
+    path = write_config(tmp_path / "c.toml", provider, dialogues=2, subsets=2)
+    path.write_text(path.read_text().replace("[run]", f'[run]\nlanguage = "{language}"'))
+    assert check(path, capsys)[0] == 0
+    [checked] = [asked.last for asked in provider.requests if asked.role == "judge"]
+    assert main(["run", str(path), "--run", str(tmp_path / "run")]) in (0, 1)
+    judged = [asked.last for asked in provider.requests if asked.role == "judge"][1]
+    assert checked.splitlines()[0] == judged.splitlines()[0]
+    assert checked.splitlines()[-1] == judged.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("'response_format' is not supported by this model", 400),
+        ("Unrecognized request argument supplied", 400),
+        ("grammar could not be compiled", 500),
+    ],
+)
+def test_a_server_that_refuses_the_answer_format_is_found_with_the_setting_to_change(
+    provider, tmp_path, capsys, said, status
+):
+    provider.script = lambda asked, attempt: refusal(said, status) if asked.schema else None
+    code, shown = check(config_of(tmp_path / "c.toml", provider, {}, 'format = "json"'), capsys)
+    assert code == 1
+    assert "arbiter as judge: FAILED" in shown and said in shown
+    assert 'endpoints.arbiter.json_format = "json_object" or "none", or judge.format = "marker"' in shown
+    assert shown.count("FAILED") == 1 and "two as contestant: answers in" in shown
+    settings = {"arbiter": {"json_format": "none"}}
+    assert check(config_of(tmp_path / "c.toml", provider, settings, 'format = "json"'), capsys)[0] == 1
+    code, shown = check(config_of(tmp_path / "c.toml", provider, {}), capsys)
+    assert code == 0
+
+
+def test_a_judge_that_never_decides_is_found_and_its_reply_is_shown(provider, tmp_path, capsys):
+    provider.configure(unreadable=1.0)
+    code, shown = check(config_of(tmp_path / "c.toml", provider, {}), capsys)
+    assert code == 1 and "arbiter as judge: FAILED, unreadable" in shown
+    assert "a run could not read this" in shown and "judge.format" in shown
+    [request] = [asked for asked in provider.requests if asked.role == "judge"]
+    assert provider.text(request).splitlines()[0] in shown
+
+
+def test_a_server_without_a_system_role_is_found_and_the_setting_mends_it(provider, tmp_path, capsys):
+    def script(asked, attempt):
+        if any(message["role"] == "system" for message in asked.body["messages"]):
+            return refusal("System role not supported")
+        return None
+
+    provider.script = script
+    code, shown = check(config_of(tmp_path / "c.toml", provider, {}), capsys)
+    assert code == 1
+    for role in ("one as student", "two as teacher", "one as contestant", "two as contestant"):
+        assert f"{role}: FAILED, bad_request" in shown
+    assert "arbiter as judge: answers" in shown and "endpoints.one.system_role = false" in shown
+    own = {name: {"system_role": False} for name in ("one", "two")}
+    assert check(config_of(tmp_path / "c.toml", provider, own), capsys)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "mend"), [("", "/v1"), ("/v1/chat/completions", "/v1"), ("/?version=3", "/v1?version=3")]
+)
+def test_an_address_without_its_path_is_shown_with_the_likely_mend(provider, tmp_path, capsys, path, mend):
+    def script(asked, attempt):
+        is_there = asked.path.partition("?")[0] == "/v1/chat/completions"
+        return None if is_there else Reply(b'{"detail":"Not Found"}', 404)
+
+    provider.script = script
+    own = {"one": {"base_url": provider.url + path}}
+    code, shown = check(config_of(tmp_path / "c.toml", provider, own), capsys)
+    assert code == 1 and "two as teacher: answers" in shown
+    base, _, query = (provider.url + path).partition("?")
+    asked = base.rstrip("/") + "/chat/completions" + (f"?{query}" if query else "")
+    assert f"(asked at {asked})" in shown
+    assert f'perhaps endpoints.one.base_url = "{provider.url}{mend}"' in shown
+    assert (
+        check(config_of(tmp_path / "d.toml", provider, {"one": {"base_url": provider.url + mend}}), capsys)[0] == 0
+    )
+
+
+def test_a_refused_connection_is_not_tried_again(provider, tmp_path, capsys):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    own = {"two": {"base_url": f"http://127.0.0.1:{port}/v1", "retries": 9}}
+    code, shown = check(config_of(tmp_path / "c.toml", provider, own), capsys)
+    assert code == 1 and "two as teacher: FAILED, connection" in shown
+    assert "attempts" not in shown and f"nothing answers at http://127.0.0.1:{port}/v1" in shown
+    assert "one as student: answers" in shown
+
+
+def test_a_server_that_is_busy_for_a_moment_is_asked_once_more(provider, tmp_path, capsys):
+    provider.script = lambda asked, attempt: "503" if asked.role == "student" and attempt == 1 else None
+    assert check(config_of(tmp_path / "c.toml", provider, {}), capsys)[0] == 0
+    provider.script = lambda asked, attempt: "503" if asked.role == "student" else None
+    provider.reset()
+    assert check(config_of(tmp_path / "c.toml", provider, {}), capsys)[0] == 1
+    assert provider.stats.by_role["student"] == 2
+
+
+def test_what_run_would_refuse_is_said(provider, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = config_of(tmp_path / "c.toml", provider, {}, budget="[budget]\nusd = 1.0\n")
+    code, shown = check(path, capsys, "--offline")
+    assert code == 1 and "run would refuse it: budget.usd: the price of one, two, arbiter is not known" in shown
+    assert main(["run", str(path)]) == 2
+    path.write_text(
+        path.read_text().replace("usd = 1.0", "calls = 4").replace('[collect]\nendpoints = ["one", "two"]', "")
+    )
+    code, shown = check(path, capsys, "--offline")
+    assert code == 0 and "run would refuse it: found no [collect] section" in shown
+    path = config_of(tmp_path / "c.toml", provider, {}, sections="[cut]\nsubsets = 3\n")
+    (tmp_path / "runs" / "checked").mkdir(parents=True)
+    other = config_of(tmp_path / "other.toml", provider, {}, sections="[cut]\nsubsets = 2\n")
+    (tmp_path / "runs" / "checked" / "run.toml").write_text(other.read_text())
+    code, shown = check(path, capsys, "--offline")
+    assert code == 0 and "cut.subsets: was 2, is now 3" in shown and "--change" in shown
+    assert provider.stats.calls == 0
+
+
+def test_endpoints_that_no_section_names_are_asked_all_the_same(provider, tmp_path, capsys):
+    settings = provider.settings("openai")
+    path = tmp_path / "c.toml"
+    path.write_text("[endpoints.sole]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in settings.items()))
+    code, shown = check(path, capsys)
+    assert code == 0 and "sole as contestant: answers" in shown
