@@ -13,7 +13,7 @@ import orjson
 
 from gateway import proxies
 from gateway.adapters import templates
-from gateway.adapters.base import Adapter, EndpointSettings
+from gateway.adapters.base import Adapter, CredentialsWay, EndpointSettings
 from gateway.bodies import MB
 from gateway.budget import Spent
 from gateway.errors import TRANSIENT, Fault, Retry
@@ -69,7 +69,7 @@ class Endpoint:
         in_proxies = [secret for lane in self.lanes if lane.proxy is not None for secret in lane.proxy.secrets]
         self.secrets: list[str] = [*keys, *_declared(adapter, "secrets"), *in_proxies]
         if not keyless:
-            _make_ready(adapter, name)
+            _make_ready(adapter, name, CredentialsWay(settings.timeout_s, route.proxy))
         self._identity = hashlib.blake2b(
             orjson.dumps([name, settings.kind, settings.identity or addresses, *_extra_headers(settings)]),
             digest_size=16,
@@ -183,12 +183,12 @@ def _extra_headers(settings: EndpointSettings) -> list[object]:
     return [sorted(extra.items())] if extra else []
 
 
-def _make_ready(adapter: Adapter, name: str) -> None:
+def _make_ready(adapter: Adapter, name: str, way: CredentialsWay) -> None:
     """What an adapter wants to have ready before anything is asked. Raises Problem."""
-    make_ready: Callable[[], None] | None = getattr(adapter, "make_ready", None)
+    make_ready: Callable[[CredentialsWay], None] | None = getattr(adapter, "make_ready", None)
     try:
         if make_ready is not None:
-            make_ready()
+            make_ready(way)
     except Problem as problem:
         raise Problem(f"endpoints.{name}: {problem}") from None
 

@@ -54,16 +54,18 @@ class Lane:
         is_kept = headers is None and method == "POST"
         target = self._targets.get(path) if is_kept else None
         if target is None:
-            is_whole = path.startswith(("http://", "https://"))
-            address = path if is_whole else whole_address(self.base_url, path)
-            proxy = proxies.chosen(address, self.route.proxy) if is_whole else self.proxy
-            check_allowed(urlsplit(address).hostname or "")
-            if proxy is not None:
-                check_allowed(proxy.address.host or "")
-            target = Target(address, {**self.headers, **(headers or {})}, method, proxy)
+            sent = {**self.headers, **(headers or {})}
+            if path.startswith(("http://", "https://")):
+                target = self.foreign(path, sent, method)
+            else:
+                target = _allowed(whole_address(self.base_url, path), sent, method, self.proxy)
             if is_kept and len(self._targets) < 64:
                 self._targets[path] = target
         return target
+
+    def foreign(self, address: str, headers: Mapping[str, str], method: str) -> Target:
+        """The head of a request to any address, with those headers alone, by the endpoint's way."""
+        return _allowed(address, headers, method, proxies.chosen(address, self.route.proxy))
 
     def is_out(self, now: float) -> bool:
         return now < self._out_until
@@ -80,6 +82,14 @@ class Lane:
         self._bad_in_a_row += 1
         if self._bad_in_a_row >= EJECT_AFTER:
             self.rest(now + EJECT_S)
+
+
+def _allowed(address: str, headers: Mapping[str, str], method: str, proxy: proxies.Proxy | None) -> Target:
+    """Raises Fault where calls are switched off and the address, or the proxy, is not of this machine."""
+    check_allowed(urlsplit(address).hostname or "")
+    if proxy is not None:
+        check_allowed(proxy.address.host or "")
+    return Target(address, headers, method, proxy)
 
 
 def choose_lane(lanes: Sequence[Lane], now: float) -> Lane:
@@ -117,6 +127,10 @@ class Attempt:
     async def lend(self, path: str, use: Callable[[Loan], Awaitable[object]]) -> WireReply:
         target, largest = self.lane.target(path), self.lane.route.largest_reply
         return self._read(target, await self._transport.lend(target, self.lane.headers, largest, use))
+
+    async def fetch(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> WireReply:
+        target = self.lane.foreign(url, headers, method)
+        return self._read(target, await self._transport.send(target, body, self.lane.route.largest_reply))
 
     def hide(self, secret: str) -> None:
         self._redactor.learn(secret)

@@ -37,6 +37,14 @@ def whole_address(base_url: str, path: str) -> str:
     return f"{address}{'&' if '?' in path else '?'}{query}" if query else address
 
 
+class CredentialsWay(NamedTuple):
+    """How a vendor's own credentials are asked for: the longest time of one request, and the endpoint's proxy as
+    ``gateway.proxies.chosen`` takes it."""
+
+    timeout_s: float
+    proxy: str | bool | None = None
+
+
 class Wire(Protocol):
     """One attempt's way out: the lane (address and key) chosen for it, with the attempt's timeout.
 
@@ -52,6 +60,10 @@ class Wire(Protocol):
 
     async def lend(self, path: str, use: Callable[[Loan], Awaitable[object]]) -> WireReply:
         """The same by a vendor's client library, which is to make one request at ``path`` when it is used."""
+        ...
+
+    async def fetch(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> WireReply:
+        """A request of a client library whole as it is, to wherever it leads; a lane's key does not go along."""
         ...
 
     def hide(self, secret: str) -> None:

@@ -23,6 +23,8 @@ KINDS: dict[str, str] = {
     "gemini": "gateway.adapters.gemini:GeminiAdapter",
     "openai": "gateway.adapters.openai:OpenAIAdapter",
     "anthropic": "gateway.adapters.anthropic:AnthropicAdapter",
+    "bedrock": "gateway.adapters.bedrock:BedrockAdapter",
+    "litellm": "gateway.adapters.litellm:LitellmAdapter",
     "http": "gateway.adapters.http:HttpAdapter",
     "ureka": "gateway.adapters.ureka:UrekaAdapter",
     "local": "gateway.adapters.local:LocalAdapter",

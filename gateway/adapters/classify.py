@@ -5,8 +5,8 @@ Status, code, type, reason, the names of violated quotas, RetryInfo and headers 
 only where none of these speaks, for the same sentence about plan and billing comes with a limit that passes in a
 second and with an empty account.
 Shapes read: ``{"error": {message, type, code, status, param, details}}`` (OpenAI, Gemini, Anthropic, vLLM,
-OpenRouter), ``{"error": "text"}`` (Ollama), ``{"detail": ...}`` (FastAPI), ``{"message": ...}``, a list of one
-of these, and pages of HTML.
+OpenRouter), ``{"error": "text"}`` (Ollama), ``{"detail": ...}`` (FastAPI), ``{"message": ...}`` (AWS, its type
+in a header), a list of one of these, and pages of HTML.
 """
 
 from __future__ import annotations
@@ -78,10 +78,15 @@ _STATUS_OF_NAME: dict[str, int] = {
     "rateLimitExceeded": 429,
     "api_error": 500,
     "server_error": 500,
+    "ThrottlingException": 429,
+    "ServiceQuotaExceededException": 429,
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-_AGAIN_LATER = frozenset({408, 409, 425, 499})
+_AGAIN_LATER = frozenset({408, 409, 424, 425, 499})
+
+
+_REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid")
 
 
 class Said(NamedTuple):
@@ -96,6 +101,8 @@ class Said(NamedTuple):
 def fault(reply: WireReply, now: Clock) -> Fault:
     """The fault of a response whose status is not a success."""
     said = _said(reply)
+    if named := reply.headers.get("x-amzn-errortype"):
+        said = said._replace(names=(re.split("[:#]", named)[0], *said.names))
     return _classified(reply.status, said, reply.headers, now, reply.status)
 
 
@@ -112,7 +119,7 @@ def _said(reply: WireReply) -> Said:
     except ValueError:
         return Said(reading.shown(reply.body))
     whole = reading.as_dict(body) or reading.first(body)
-    for name in ("error", "detail", "message", "errors"):
+    for name in ("error", "detail", "message", "Message", "errors"):
         if whole.get(name):
             return _of_error(whole[name])
     return Said(reading.shown(reply.body))
@@ -154,7 +161,7 @@ def _classified(status: int, said: Said, headers: Mapping[str, str], now: Clock,
     name = next((name for name in said.names if _code(name) is None), "")
     where = f"HTTP {http_status}" if http_status == status else f"HTTP {http_status} with error {status}"
     message = f"{where} {name}".rstrip() + (f": {said.message}" if said.message else "")
-    request_id = headers.get("x-request-id") or headers.get("request-id")
+    request_id = next((headers[name] for name in _REQUEST_IDS if name in headers), None)
     return Fault(kind, message, retry, status=http_status, request_id=request_id)
 
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from pydantic import model_validator
 
 from gateway.adapters import classify, reading
-from gateway.adapters.base import EndpointSettings, Wire, WireReply
+from gateway.adapters.base import CredentialsWay, EndpointSettings, Wire, WireReply
 from gateway.adapters.vendor import Vendor, VendorSettings, given, in_range
 from gateway.adapters.waits import Clock
 from gateway.answers import says_something
@@ -152,7 +152,7 @@ class GeminiAdapter(Vendor):
         """The request's body, out of what :meth:`compose` gave."""
         return sent[len(self._head) : -1]
 
-    def make_ready(self) -> None:
+    def make_ready(self, way: CredentialsWay | None = None) -> None:
         """Import Google's client and find the credentials, before anything is asked. Raises Problem."""
         from gateway.adapters.google_client import GoogleClient
 
@@ -162,7 +162,7 @@ class GeminiAdapter(Vendor):
             return
         from gateway.adapters.google_credentials import application_default
 
-        self._credentials = application_default(settings.timeout_s)
+        self._credentials = application_default(way or CredentialsWay(settings.timeout_s))
         self._client = GoogleClient(
             self._version, settings.timeout_s, self._credentials, settings.project, settings.region
         )

@@ -19,7 +19,9 @@ from google.auth import exceptions
 from google.auth.transport.requests import Request
 from google.oauth2.credentials import Credentials as Handed
 
+from gateway import proxies
 from gateway.adapters import reading
+from gateway.adapters.base import CredentialsWay
 from gateway.errors import NO, TRANSIENT, Fault
 from gateway.wire import FORBID_VARIABLE, check_allowed
 from runstore.problems import Problem
@@ -31,6 +33,8 @@ _WAY_OUT = (
     f"{_FILE_VARIABLE}; with an API key instead, leave vertexai out"
 )
 _LONGEST_SEARCH_S = 10.0
+_METADATA = frozenset({"169.254.169.254", "metadata.google.internal"})
+_METADATA_VARIABLES = ("GCE_METADATA_HOST", "GCE_METADATA_ROOT", "GCE_METADATA_IP")
 
 logging.getLogger("google.auth").addHandler(logging.NullHandler())
 
@@ -41,8 +45,8 @@ class Credentials:
     ``handed``: for the client; holds the last token and can fetch none.
     """
 
-    def __init__(self, found: Any, timeout_s: float) -> None:
-        self._found, self._timeout_s = found, timeout_s
+    def __init__(self, found: Any, way: CredentialsWay) -> None:
+        self._found, self._way = found, way
         self.handed = Handed(token=None, quota_project_id=found.quota_project_id)
         self._lock = asyncio.Lock()
 
@@ -61,7 +65,7 @@ class Credentials:
     def _refresh(self) -> None:
         try:
             with requests.Session() as session:
-                self._found.refresh(_Bounded(session, self._timeout_s))
+                self._found.refresh(_OnOurWay(session, self._way))
         except exceptions.TransportError as error:
             raise Fault("connection", f"no access token for Vertex AI: {_said(error)}", TRANSIENT) from None
         except exceptions.GoogleAuthError as error:
@@ -70,12 +74,15 @@ class Credentials:
             raise Fault(kind, f"no access token for Vertex AI: {_said(error)}", retry) from None
 
 
-class _Bounded(Request):
-    """google-auth's requests, none longer than ``longest_s``, and none where calls are switched off."""
+class _OnOurWay(Request):
+    """google-auth's requests as the calls go: by the endpoint's proxy, trusting the same certificates, none longer
+    than it may take, and none where calls are switched off."""
 
-    def __init__(self, session: requests.Session, longest_s: float) -> None:
+    def __init__(self, session: requests.Session, way: CredentialsWay) -> None:
+        session.trust_env = False
+        session.verify = os.environ.get("SSL_CERT_FILE") or os.environ.get("REQUESTS_CA_BUNDLE") or True
         super().__init__(session=session)
-        self._longest_s = longest_s
+        self._way = way
         self._send: Any = super().__call__  # pyright: ignore[reportUnknownMemberType]
 
     def __call__(  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -87,27 +94,41 @@ class _Bounded(Request):
         timeout: Any = None,
         **more: Any,
     ) -> Any:
-        check_allowed(urlsplit(url).hostname or "")
-        seconds = min(self._longest_s, timeout or self._longest_s)
+        host = urlsplit(url).hostname or ""
+        check_allowed(host)
+        proxy = None if _is_metadata(host) else proxies.chosen(url, self._way.proxy)
+        if proxy is not None:
+            check_allowed(proxy.address.host or "")
+            more["proxies"] = dict.fromkeys(("http", "https"), str(proxy.address))
+        seconds = min(self._way.timeout_s, timeout or self._way.timeout_s)
         return self._send(url, method, body, headers, timeout=seconds, **more)
 
 
-def application_default(timeout_s: float) -> Credentials:
+def _is_metadata(host: str) -> bool:
+    """Whether it is this machine's own metadata server: through a proxy, another machine's would answer."""
+    named = (os.environ.get(name, "") for name in _METADATA_VARIABLES)
+    return host in _METADATA or host in {urlsplit(f"//{address}").hostname for address in named if address}
+
+
+def application_default(way: CredentialsWay) -> Credentials:
     """The credentials of this machine or user; nothing is asked for a token yet.
 
-    ``timeout_s``: of one request for a token. Raises Problem, with the way out, where there are none.
+    ``way``: how tokens are asked for. Raises Problem, with the way out, where there are none.
     """
-    if os.environ.get(FORBID_VARIABLE) and not (os.environ.get(_FILE_VARIABLE) or _gcloud_file().is_file()):
+    is_named = os.environ.get(_FILE_VARIABLE) or os.environ.get("GCE_METADATA_HOST") or _gcloud_file().is_file()
+    if os.environ.get(FORBID_VARIABLE) and not is_named:
         raise Problem(f"no credentials for Vertex AI were found in a file, and calls are switched off; {_WAY_OUT}")
     try:
         with requests.Session() as session:
             search: Any = google.auth.default  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-            found, _ = search(scopes=[SCOPE], request=_Bounded(session, _LONGEST_SEARCH_S))
+            found, _ = search(
+                scopes=[SCOPE], request=_OnOurWay(session, way._replace(timeout_s=_LONGEST_SEARCH_S))
+            )
     except Fault as fault:
         raise Problem(f"no credentials for Vertex AI: {fault.message}") from None
     except (exceptions.GoogleAuthError, ValueError, OSError) as error:
         raise Problem(f"no credentials for Vertex AI: {_said(error)}; {_WAY_OUT}") from None
-    return Credentials(found, timeout_s)
+    return Credentials(found, way)
 
 
 def _gcloud_file() -> Path:

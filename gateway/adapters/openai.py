@@ -20,7 +20,6 @@ from runstore.numbers import YesNo
 from runstore.records import Usage
 
 _PATH = "/chat/completions"
-_PUBLIC = "https://api.openai.com/v1"
 _BROKEN_OFF = frozenset({"error", "abort", "insufficient_system_resource"})
 
 
@@ -53,8 +52,10 @@ class OpenAIAdapter(Vendor):
 
     Settings: ClassVar[type[EndpointSettings]] = OpenAISettings
 
-    def __init__(self, settings: OpenAISettings, *, now: Clock = time.time) -> None:
-        super().__init__(settings, _PUBLIC, now)
+    def __init__(
+        self, settings: OpenAISettings, public: str = "https://api.openai.com/v1", *, now: Clock = time.time
+    ) -> None:
+        super().__init__(settings, public, now)
         self._head = reading.dumps({"model": settings.model})[:-1] + b',"messages":'
         self._extra = self._static()
         self._tail = _members(self._extra) + b"}"
@@ -91,7 +92,10 @@ class OpenAIAdapter(Vendor):
         reply = await wire.post(_PATH, sent)
         if reply.status != 200:
             raise classify.fault(reply, self._now)
-        body = reading.load(reply)
+        return self.read(reading.load(reply), reply)
+
+    def read(self, body: dict[str, Any], reply: WireReply) -> Answer:
+        """The answer that a chat completion is; ``reply``: what it came in. Raises Fault."""
         choices = body.get("choices")
         if not choices:
             raise self._without_choices(body, reply)

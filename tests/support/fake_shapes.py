@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from urllib.parse import unquote
 
 import orjson
 
-Shape = Literal["openai", "gemini", "anthropic", "http", "ureka"]
+Shape = Literal["openai", "gemini", "anthropic", "bedrock", "http", "ureka"]
 Role = Literal["student", "teacher", "judge", "schema"]
 
 
@@ -39,6 +40,8 @@ def shape_of(path: str) -> Shape:
         return "gemini"
     if path.endswith("/v1/messages"):
         return "anthropic"
+    if path.startswith("/model/") and path.endswith("/converse"):
+        return "bedrock"
     if path.startswith(("/projects", "/set-chat-history/", "/chat/", "/simple-chat/")):
         return "ureka"
     return "http"
@@ -55,6 +58,12 @@ def read(path: str, body: Any, key: bytes) -> Asked:
         turns = [body.get("systemInstruction") or {}, *(body.get("contents") or [])]
         texts = [part.get("text", "") for turn in turns for part in turn.get("parts", [])]
         schema = (body.get("generationConfig") or {}).get("responseJsonSchema")
+    elif shape == "bedrock":
+        model = unquote(path.split("/")[2])
+        texts = [_text(body["system"])] if body.get("system") else []
+        texts += [_text(message.get("content")) for message in body.get("messages") or []]
+        form = ((body.get("outputConfig") or {}).get("textFormat") or {}).get("structure") or {}
+        schema = orjson.loads(form["jsonSchema"]["schema"]) if form else None
     elif shape in ("openai", "anthropic"):
         texts = [_text(body["system"])] if body.get("system") else []
         texts += [_text(message.get("content")) for message in body.get("messages") or []]
@@ -160,6 +169,17 @@ def _anthropic(asked: Asked, text: str | None, finish: str, number: int) -> Any:
     }
 
 
+def _bedrock(asked: Asked, text: str | None, finish: str, number: int) -> Any:
+    read, written = _counts(asked, text or "")
+    reasons = {"stop": "end_turn", "length": "max_tokens", "blocked": "guardrail_intervened"}
+    return {
+        "output": {"message": {"role": "assistant", "content": [{"text": text}] if text else []}},
+        "stopReason": reasons.get(finish, "content_filtered"),
+        "usage": {"inputTokens": read, "outputTokens": written, "totalTokens": read + written},
+        "metrics": {"latencyMs": 1},
+    }
+
+
 def _http(asked: Asked, text: str | None, finish: str, number: int) -> Any:
     read, written = _counts(asked, text or "")
     return {
@@ -174,7 +194,14 @@ def _ureka(asked: Asked, text: str | None, finish: str, number: int) -> Any:
     return {"ai_response": text}
 
 
-_ANSWERS = {"openai": _openai, "gemini": _gemini, "anthropic": _anthropic, "http": _http, "ureka": _ureka}
+_ANSWERS = {
+    "openai": _openai,
+    "gemini": _gemini,
+    "anthropic": _anthropic,
+    "bedrock": _bedrock,
+    "http": _http,
+    "ureka": _ureka,
+}
 
 
 def error(shape: Shape, status: int, message: str, details: list[Any] | None = None) -> dict[str, Any]:
@@ -189,6 +216,8 @@ def error(shape: Shape, status: int, message: str, details: list[Any] | None = N
         kinds |= {429: "rate_limit_error", 529: "overloaded_error"}
         inner = {"type": kinds.get(status, "api_error"), "message": message}
         return {"type": "error", "error": inner | ({"details": details} if details else {})}
+    if shape == "bedrock":
+        return {"message": message}
     if shape in ("http", "ureka"):
         return {"detail": message} if not details else {"error": {"message": message, "details": details}}
     kinds = {400: "invalid_request_error", 401: "invalid_request_error", 429: "rate_limit_exceeded"}

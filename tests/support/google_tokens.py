@@ -1,4 +1,5 @@
-"""Google's sign-in on loopback: a service account's file, and the server that gives tokens for it."""
+"""Google's sign-in on loopback: a service account's file, the server that gives tokens for it, and the metadata
+server of a machine of Google Cloud."""
 
 from __future__ import annotations
 
@@ -25,11 +26,34 @@ class TokenServer:
         self.status = 200
         self.slow_s = 0.0
         self.asked = 0
+        self.flavors: set[str | None] = set()
         self.port = 0
 
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}/token"
+
+    @property
+    def metadata_host(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def metadata(self, path: str) -> str | dict[str, Any] | None:
+        """What the metadata server says under a path; None for what it does not know."""
+        name = path.partition("?")[0].removeprefix("/computeMetadata/v1/")
+        if name == "instance/service-accounts/default/token":
+            return self.answer()[1]
+        about = {"aliases": ["default"], "email": "machine@school-42.iam.gserviceaccount.com", "scopes": ["all"]}
+        known: dict[str, str | dict[str, Any]] = {
+            "/": "computeMetadata/",
+            "project/project-id": "school-42",
+            "universe/universe-domain": "googleapis.com",
+            "universe/universe_domain": "googleapis.com",
+            "instance/service-accounts/default/": about,
+            f"instance/service-accounts/{about['email']}/": about,
+        }
+        if name == f"instance/service-accounts/{about['email']}/token":
+            return self.answer()[1]
+        return known.get(name)
 
     def answer(self) -> tuple[int, dict[str, Any]]:
         self.asked += 1
@@ -48,10 +72,18 @@ def token_server() -> Generator[TokenServer]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
-            status, body = tokens.answer()
-            data = json.dumps(body).encode()
+            self._say(*tokens.answer())
+
+        def do_GET(self) -> None:
+            tokens.flavors.add(self.headers.get("Metadata-Flavor"))
+            said = tokens.metadata(self.path)
+            self._say(404 if said is None else 200, said or "")
+
+        def _say(self, status: int, body: str | dict[str, Any]) -> None:
+            data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
             self.send_response(status)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", "text/plain" if isinstance(body, str) else "application/json")
+            self.send_header("Metadata-Flavor", "Google")
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)

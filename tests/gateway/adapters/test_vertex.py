@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,9 @@ from tests.support.asking import chat
 from tests.support.fake_faults import Reply
 from tests.support.fake_provider import FakeProvider
 from tests.support.google_tokens import TokenServer, service_account, token_server
+from tests.support.proxy_server import proxy_server
 
+ROOT = Path(__file__).resolve().parents[3]
 PLACE = {"vertexai": True, "project": "school-42"}
 
 
@@ -87,6 +91,78 @@ async def test_neither_token_nor_private_key_is_in_any_file(
     assert len(written) > 1
     for path in written:
         assert b"secret-token" not in path.read_bytes() and b"PRIVATE KEY" not in path.read_bytes()
+
+
+ASK = """
+import asyncio, json, sys
+from pathlib import Path
+from gateway.engine import Gateway
+from gateway.events import EventLog
+from runstore.journal import Journal
+from tests.support.asking import chat
+
+async def main(table, folder):
+    journal, events = Journal(folder / "journal"), EventLog(folder / "log.jsonl")
+    async with Gateway.open(table, journal=journal, events=events) as gateway:
+        await gateway.ask("t", chat("first"))
+        await asyncio.gather(*(gateway.ask("t", chat(f"q{number}")) for number in range(20)))
+    journal.close()
+    events.close()
+
+asyncio.run(main(json.loads(sys.argv[1]), Path(sys.argv[2])))
+"""
+
+
+async def test_the_machines_own_account_gives_one_token_and_a_new_one_when_it_ends_past_any_proxy(
+    provider: FakeProvider, tmp_path: Path
+) -> None:
+    """In a process of its own: google-auth looks for a metadata server where it was when it was imported."""
+    with token_server() as metadata:
+        metadata.lives_s = [60, 3600]
+        names = {f"GCE_METADATA_{name}": metadata.metadata_host for name in ("HOST", "ROOT", "IP")}
+        environ = {"PYTHONPATH": str(ROOT), "CLOUDSDK_CONFIG": str(tmp_path), FORBID_VARIABLE: "1", **names}
+        async with proxy_server(provider.port) as proxy:
+            settings = table(provider, proxy=f"http://{proxy.address}")
+            command = [sys.executable, "-c", ASK, json.dumps(settings), str(tmp_path)]
+            child = await asyncio.create_subprocess_exec(*command, env=environ, stderr=asyncio.subprocess.PIPE)
+            _, errors = await asyncio.wait_for(child.communicate(), 60)
+    assert child.returncode == 0, errors.decode()
+    assert metadata.given == ["ya29.secret-token-0", "ya29.secret-token-1"] and metadata.flavors == {"Google"}
+    sent = [asked.headers["authorization"].removeprefix("Bearer ") for asked in provider.requests]
+    assert (sent[0], set(sent[1:])) == ("ya29.secret-token-0", {"ya29.secret-token-1"}) and len(sent) == 21
+    assert len(proxy.heads) == 21 and not any("computeMetadata" in head for head in proxy.heads)
+    written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(written) > 1 and not any(b"secret-token" in data for data in written)
+
+
+async def test_tokens_are_asked_for_through_the_endpoints_proxy(
+    provider: FakeProvider, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with token_server() as tokens:
+        monkeypatch.setenv(
+            "GOOGLE_APPLICATION_CREDENTIALS", str(service_account(tmp_path, "http://oauth2.test/token"))
+        )
+        async with proxy_server(tokens.port, credentials="ada:proxy-password-1") as proxy:
+            monkeypatch.setenv("MY_PROXY", f"http://ada:proxy-password-1@{proxy.address}")
+            async with proxy_server(provider.port) as other:
+                monkeypatch.setenv("HTTP_PROXY", f"http://{other.address}")
+                with pytest.raises(
+                    CallFailed, match="no candidates"
+                ):  # the token server is behind that proxy alone
+                    await ask(table(provider, base_url="http://vertex.test", proxy="${MY_PROXY}", retries=0))
+                assert other.heads == []
+    hosts = [head.split(" ")[1].split("/")[2] for head in proxy.heads if "Basic" in head]
+    assert hosts == ["oauth2.test", "vertex.test"] and tokens.given[0] == "ya29.secret-token-0"
+
+
+async def test_tokens_are_asked_for_directly_where_the_endpoint_says_so(
+    provider: FakeProvider, tokens: TokenServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with proxy_server(1) as proxy:
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://{proxy.address}")
+        await ask(table(provider, proxy=False))
+    assert proxy.heads == [] and tokens.given == ["ya29.secret-token-0"]
 
 
 async def test_a_refused_sign_in_is_permanent_and_costs_no_call(

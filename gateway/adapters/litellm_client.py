@@ -1,0 +1,146 @@
+"""litellm with the run's wire under it: every request that it makes within a call of ours is sent there.
+
+Its own retries, logs, telemetry, downloads and ``.env`` files are off. It takes seconds to import, so only an
+endpoint of kind ``litellm`` does.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.adapters import classify, reading
+from gateway.adapters.base import Wire, WireReply
+from gateway.adapters.waits import Clock
+from gateway.errors import NO, TRANSIENT, Fault
+from runstore.problems import Problem
+
+warnings.filterwarnings("ignore", ".*ReadOnly.*", UserWarning)
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+try:
+    import httpx
+    import litellm as library
+    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+except ImportError as missing:
+    raise Problem(
+        f"kind litellm needs the extra [litellm]: pip install 'tutor-arena[litellm]' ({missing})"
+    ) from None
+
+_litellm: Any = library
+_OFF: dict[str, Any] = {"num_retries": 0, "max_retries": 0, "stream": False, "drop_params": False}
+_OF_THE_CONNECTION = frozenset({"host", "connection", "content-length", "transfer-encoding", "accept-encoding"})
+"""Headers that the wire makes itself."""
+
+
+@dataclass(slots=True)
+class _Under:
+    """A call that is under way: its wire, the last response, and the fault that ended it."""
+
+    wire: Wire
+    now: Clock
+    reply: WireReply | None = None
+    fault: Fault | None = None
+
+
+_UNDER: ContextVar[_Under | None] = ContextVar("call of litellm", default=None)
+
+
+class _Transport(httpx.AsyncBaseTransport):
+    """Where a call of ours is under way, its wire; for anybody else who uses litellm here, litellm's own."""
+
+    def __init__(self, own: httpx.AsyncBaseTransport) -> None:
+        self._own = own
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        call = _UNDER.get()
+        if call is None:
+            return await self._own.handle_async_request(request)
+        headers = {name: value for name, value in request.headers.items() if name not in _OF_THE_CONNECTION}
+        try:
+            reply = await call.wire.fetch(request.method, str(request.url), headers, await request.aread())
+            call.reply = reply
+            if reply.status >= 400:
+                raise classify.fault(reply, call.now)
+        except Fault as fault:
+            call.fault = call.fault or fault
+            raise
+        kept = {n: v for n, v in reply.headers.items() if n.lower() not in ("content-encoding", "content-length")}
+        return httpx.Response(reply.status, headers=kept, content=reply.body, request=request)
+
+    async def aclose(self) -> None:
+        await self._own.aclose()
+
+
+def _put_under() -> None:
+    """Once a process: whatever client litellm makes from now on has our transport."""
+    if getattr(AsyncHTTPHandler, "own_transport", None) is not None:
+        return
+    own: Any = getattr(AsyncHTTPHandler, "create_async_transport", None)
+    if own is None:
+        raise Problem(f"kind litellm: this version of litellm is not supported; {_NEEDED}")
+
+    def made(*args: Any, **options: Any) -> httpx.AsyncBaseTransport:
+        return _Transport(own(*args, **options) or httpx.AsyncHTTPTransport())
+
+    handler: Any = AsyncHTTPHandler
+    handler.own_transport, handler.create_async_transport = own, staticmethod(made)
+    _litellm.in_memory_llm_clients_cache.flush_cache()
+    _litellm.suppress_debug_info = True
+    _litellm.telemetry = False
+    logging.getLogger("LiteLLM").addHandler(logging.NullHandler())
+    logging.getLogger("LiteLLM").propagate = False
+
+
+_NEEDED = "pip install 'tutor-arena[litellm]'"
+
+
+class LitellmClient:
+    """Asks, and gives what came in the form of a chat completion beside the response that it was made of."""
+
+    def __init__(self, now: Clock) -> None:
+        _put_under()
+        self._now = now
+
+    async def complete(self, arguments: Mapping[str, Any], wire: Wire) -> tuple[dict[str, Any], WireReply]:
+        """One call of ``litellm.acompletion``. Raises Fault."""
+        call = _Under(wire, self._now)
+        token = _UNDER.set(call)
+        try:
+            made: Any = await _litellm.acompletion(**arguments, **_OFF)
+            completion = _as_said(made.model_dump(mode="json"))
+        except Fault as fault:
+            raise (call.fault or fault) from None
+        except Exception as error:
+            raise (call.fault or _fault(error, call.reply, self._now)) from None
+        finally:
+            _UNDER.reset(token)
+        if call.fault is not None:
+            raise call.fault
+        reply = call.reply or WireReply(200, {}, reading.dumps(completion))
+        return completion, reply
+
+
+def _as_said(completion: dict[str, Any]) -> dict[str, Any]:
+    """Where a provider counts nothing litellm writes zeros: nothing is known then."""
+    usage = reading.as_dict(completion.get("usage"))
+    is_known = any(usage.get(name) for name in ("prompt_tokens", "completion_tokens", "total_tokens"))
+    return completion if is_known else completion | {"usage": None}
+
+
+def _fault(error: Exception, reply: WireReply | None, now: Clock) -> Fault:
+    """What litellm raised by itself: it could not read the response, or would not send the request."""
+    said = reading.shown(str(error), reading.LONGEST_MESSAGE)
+    if reply is not None:
+        return Fault("malformed", f"litellm cannot read the response: {said}", TRANSIENT, status=reply.status)
+    status = getattr(error, "status_code", None)
+    if isinstance(error, _litellm.exceptions.AuthenticationError) or status in (401, 403):
+        return Fault("auth", f"litellm sends nothing: {said}", NO)
+    if isinstance(status, int) and status >= 500 and status != 501:
+        return classify.fault(WireReply(status, {}, str(error).encode()), now)
+    return Fault("bad_request", f"litellm sends nothing: {said}", NO)
