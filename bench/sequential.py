@@ -22,13 +22,16 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from arena.judge import is_decided
+from arena.ratings.battles import from_columns
 from arena.ratings.design import Design
 from arena.ratings.fitting import fit
+from arena.ratings.leaderboard import build
 from arena.reading import LetterReading
 from arena.sequential.best import Best
 from arena.sequential.evidence import BETS, log_threshold, log_wealth, stakes
 from arena.sequential.field import Field, Meeting, Policy, every_pair, field_of
-from arena.sequential.goals import play
+from arena.sequential.goal import Goal
+from arena.sequential.goals import account, next_matches, play, start
 from arena.sequential.place import Place
 from arena.sequential.ranking import Ranking
 from arena.sequential.waves import strengths as rated
@@ -173,7 +176,7 @@ class UniformPlace(Place):
 
 
 def place_on_twenty(
-    spread: float, per_dialogue: int, shared: float, number: int
+    spread: float, per_dialogue: int, shared: float, number: int, ways: int = 2
 ) -> tuple[list[float], list[bool]]:
     """Matches used (nearest, uniform) and whether the interval held the truth."""
     strengths = generator("place", spread, number).normal(0, spread, 21)
@@ -181,7 +184,7 @@ def place_on_twenty(
     whole = replace(field(21, 3000 // per_dialogue, per_dialogue), seed=number)
     used: list[float] = []
     held: list[bool] = []
-    for kind in (Place, UniformPlace):
+    for kind in (Place, UniformPlace)[:ways]:
         truth = Truth(strengths, generator("place", spread, number, kind.__name__), 0.0, per_dialogue, shared)
         board = np.append(strengths[:20], 0.0)
         state = play(kind.start(whole, "m20", board=board, error=ERROR), truth.ask)
@@ -263,6 +266,118 @@ def naive_peeking(battles: int, per_dialogue: int, shared: float, number: int) -
     n = np.arange(1, battles + 1)
     spread = np.sqrt(np.cumsum(scores**2))
     return bool((np.abs(np.cumsum(scores)) > norm.ppf(1 - ERROR / 2) * spread)[n >= 10].any())
+
+
+# -- what is reported at the stop --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """A tournament that runs until its goal is reached, or its dialogues are used up."""
+
+    name: str
+    goal: Goal
+    strengths: tuple[float, ...]
+    dialogues: int
+    per_dialogue: int = 2
+    shared: float = 0.6
+
+
+STOPPED = (
+    Stopped("decide, a gap of 0", Goal("decide"), (0, 0), 150),
+    Stopped("decide, a gap of .3", Goal("decide"), (0.3, 0), 400),
+    Stopped("decide, a gap of .8", Goal("decide"), (0.8, 0), 400),
+    Stopped("best of 4", Goal("best"), (0.6, 0.2, 0, -0.5), 300),
+    Stopped("ranking of 3", Goal("ranking"), (0.5, 0, -0.5), 200),
+)
+
+
+@dataclass(frozen=True)
+class AtStop:
+    """Of one tournament: whether all gaps hold, each by itself, the winner's leads, and ordinary intervals.
+
+    ``ahead`` is how many points the ordinary rating of the gap between the first two is above the truth.
+    """
+
+    together: bool
+    each: tuple[bool, ...]
+    leads: tuple[bool, ...]
+    ordinary: tuple[bool, ...]
+    ahead: float
+
+
+def at_stop(place: int, number: int) -> AtStop:
+    case = STOPPED[place]
+    whole = replace(field(len(case.strengths), case.dialogues, case.per_dialogue), seed=number)
+    truth = Truth(
+        np.array(case.strengths), generator("stop", case.name, number), NU, case.per_dialogue, case.shared
+    )
+    state, asked, scores = start(case.goal, whole), list[Meeting](), list[float]()
+    while batch := next_matches(state):
+        found = truth.ask(batch)
+        asked, scores, state = asked + batch, scores + found, state.absorb(found)
+    told = account(case.goal, state, asked, scores)
+    true = {
+        (a, b): true_gap(case.strengths[int(a[1:])] - case.strengths[int(b[1:])])
+        for a in whole.names
+        for b in whole.names
+    }
+    each = {(gap.a, gap.b): holds(true[gap.a, gap.b], gap.lower, gap.upper) for gap in told.gaps}
+    winner = told.result.winner if told.result is not None else None
+    dialogue = {subset: name for name, subsets in whole.dialogues for subset in subsets}
+    board = build(
+        from_columns(
+            [whole.names[one.i] for one in asked],
+            [whole.names[one.j] for one in asked],
+            [("model_b", "tie", "model_a")[round(2 * score)] for score in scores],
+            cluster=[dialogue[one.subset] for one in asked],
+        )
+    )  # fmt: skip
+    ordinary = [
+        holds(true[pair.a, pair.b], pair.gap_lower, pair.gap_upper)
+        for pair in board.pairs
+        if pair.gap_lower is not None
+    ]
+    first = board.pair(*whole.names[:2])
+    gap = None if first is None else first.gap
+    if first is not None and gap is not None:
+        gap = (gap if first.a == whole.names[0] else -gap) - true[whole.names[0], whole.names[1]]
+    leads = tuple(held for names, held in each.items() if winner in names)
+    return AtStop(
+        all(each.values()), tuple(each.values()), leads, tuple(ordinary), gap if gap is not None else np.nan
+    )
+
+
+def true_gap(lead: float) -> float:
+    """What the mean score between two is worth in rating points, ties as halves."""
+    half = np.exp(lead / 2)
+    score = (half + NU / 2) / (half + 1 / half + NU)
+    return float(400 * np.log10(score / (1 - score)))
+
+
+def holds(value: float, lower: float | None, upper: float | None) -> bool:
+    return (lower is None or lower <= value + 1e-6) and (upper is None or value <= upper + 1e-6)
+
+
+def show_stopped(runs: Callable[..., list], count: int) -> None:
+    print(f"\nLimits reported at the stop of {count} tournaments, 2 dependent subsets a dialogue; 95 % promised")
+    for place, case in enumerate(STOPPED):
+        found: list[AtStop] = runs(partial(at_stop, place), count)
+        by_case = {
+            name: np.mean([held for one in found for held in getattr(one, name)] or [np.nan])
+            for name in ("each", "leads", "ordinary")
+        }
+        together = float(np.mean([one.together for one in found]))
+        promised = together if case.goal.name != "best" else min(by_case["each"], by_case["leads"])
+        print(f"  {case.name:<22} each {by_case['each']:.1%}, all together {together:.1%}, the winner's "
+              f"{by_case['leads']:.1%}; beside them ordinary intervals {by_case['ordinary']:.1%}, ordinary gap "
+              f"{np.nanmean([one.ahead for one in found]):+.0f} points off")  # fmt: skip
+        print("       ", limit("holds in 95 %", holds=promised >= 0.95))
+    for spread, per_dialogue, shared in ((0.8, 1, 0.0), (1.5, 3, 0.6)):
+        results = runs(partial(place_on_twenty, spread, per_dialogue, shared, ways=1), count)
+        held = float(np.mean([held for _, held in results]))
+        text = f"a newcomer's interval, spread {spread}, {per_dialogue} a dialogue, {held:.1%}"
+        print(" ", limit(f"{text}, holds in 95 %", holds=held >= 0.95))
 
 
 # -- decisive rounds ---------------------------------------------------------------------------------------------
@@ -358,7 +473,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tournaments", type=int, default=2000)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--only", default="decisive,wrong,place,best", help="parts, separated by commas")
+    parser.add_argument("--only", default="decisive,wrong,stopped,place,best", help="parts, separated by commas")
     args = parser.parse_args()
     parts = args.only.split(",")
     with ProcessPoolExecutor(args.workers) as pool:
@@ -370,6 +485,8 @@ def main() -> None:
             show_decisive()
         if "wrong" in parts:
             show_wrong(runs, args.tournaments)
+        if "stopped" in parts:
+            show_stopped(runs, args.tournaments)
         if "place" in parts:
             show_place(runs, max(20, args.tournaments // 10))
         if "best" in parts:

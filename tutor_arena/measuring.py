@@ -18,7 +18,8 @@ from frontdesk.report.sections.agreement.document import document as agreement_d
 from frontdesk.report.sections.ratings.document import document as ratings_document
 from frontdesk.report.writers.html import fragment
 from frontdesk.runner import agreement
-from frontdesk.runner.rating import battles_of
+from frontdesk.runner.rating import battles_of, with_stop
+from frontdesk.runner.runfolder import RunFolder
 from tutor_arena.frames import Frame, as_file
 
 
@@ -79,7 +80,8 @@ def rate(
             battles = battles_of(path / "verdicts.jsonl" if path.is_dir() else path)
         else:
             battles = read_battles(path, Columns(categories=list(by), cluster=cluster))
-        return Ranking.of(with_breakdowns(build(battles, settings), battles, list(by)))
+        board = with_breakdowns(build(battles, settings), battles, list(by))
+        return Ranking.of(with_stop(board, RunFolder(path)) if path.is_dir() else board)
 
 
 def agree(

@@ -237,6 +237,19 @@ class CategoryTable(Result):
     levels: tuple[LevelTable, ...]
 
 
+class Stop(Result):
+    """Matches were chosen by a ``goal`` until it was ``reached`` (None: judging broke off) or they ran out.
+
+    ``limits`` of gaps then hold at every look with probability 1 - ``error``, "together" or "each" for itself;
+    None where the table keeps ordinary limits, or has none.
+    """
+
+    goal: str
+    reached: bool | None
+    error: Number
+    limits: Literal["together", "each"] | None
+
+
 class Leaderboard(Result):
     """Everything ``leaderboard.json`` says, with the settings that made it; ``by`` and ``style`` if asked for."""
 
@@ -256,6 +269,12 @@ class Leaderboard(Result):
     settings: SettingsRow
     by: tuple[CategoryTable, ...] = ()
     style: StyleControl | None = None
+    stop: Stop | None = None
+
+    @property
+    def level(self) -> Number:
+        """The level of its intervals: what was asked for, but for a table that a goal stopped."""
+        return self.settings.level if self.intervals.level is None else self.intervals.level
 
     def model(self, name: str) -> RatedModel | None:
         """The row of this model, None where it is not in the table."""

@@ -15,8 +15,9 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
-from arena.sequential.evidence import BETS, log_threshold, log_wealth, stakes
+from arena.sequential.evidence import BETS, log_threshold, log_wealth, lower_limit, stakes
 from arena.sequential.field import Decision, Field, Meeting
 from arena.sequential.result import BestFound, Candidate, Outcome
 from arena.sequential.waves import Wave, next_waves, strengths, tallied
@@ -32,7 +33,8 @@ class Best:
 
     ``scores`` (M, M) are summed scores of row against column, ``wealth`` (M, B) log wealth by bet against "it is
     the best", ``largest`` (M,) the largest mixed log wealth so far, ``out_after`` (M,) the matches asked when an
-    endpoint was ruled out (-1: it is a candidate).
+    endpoint was ruled out (-1: it is a candidate). ``units`` hold (2, M) a dialogue: the mean score of each
+    endpoint's opponents over the matches bet on, and the share of those that have a verdict.
     """
 
     field: Field
@@ -44,6 +46,7 @@ class Best:
     wealth: Floats
     largest: Floats
     out_after: NDArray[np.int64]
+    units: tuple[Floats, ...] = ()
 
     @classmethod
     def start(cls, field: Field, error: float = 0.05, batch: int = 16) -> Best:
@@ -91,10 +94,12 @@ class Best:
     def absorb(self, scores: Sequence[float | None]) -> Best:
         against = self._against()
         wealth, largest, out_after = self.wealth.copy(), self.largest.copy(), self.out_after.copy()
-        used, place = self.used, 0
+        used, place, units = self.used, 0, list(self.units)
         for _, wave in self._waves:
             used += len(wave)
-            wealth += stakes(_gains(wave, scores[place : place + len(wave)], against))
+            gained, held = unit = _unit(wave, scores[place : place + len(wave)], against)
+            units.append(unit)
+            wealth += stakes(gained - held / 2)
             place += len(wave)
             largest = np.maximum(largest, log_wealth(wealth))
             out_after[(out_after < 0) & (largest >= log_threshold(self.error))] = used
@@ -108,6 +113,7 @@ class Best:
             wealth=wealth,
             largest=largest,
             out_after=out_after,
+            units=tuple(units),
         )
 
     def _against(self) -> NDArray[np.bool_]:
@@ -148,19 +154,28 @@ class Best:
             evidence_needed=float(np.exp(log_threshold(self.error))),
         )
 
+    def behind(self, one: int) -> float:
+        """How many log-odds an endpoint is behind the best at least: the same bets, against other means than 1/2.
 
-def _gains(wave: Sequence[Meeting], found: Sequence[float | None], against: NDArray[np.bool_]) -> Floats:
-    """(M,) how far each endpoint's mean score on a dialogue was below 1/2, over the matches bet on.
+        Whoever is at most so far behind the best scores against anybody what that allows, or more. Above 0 exactly
+        where it was ruled out.
+        """
+        gained, held = np.array(self.units).reshape(-1, 2, self.field.size)[:, :, one].T
+        return float(logit(lower_limit(gained, self.error, held)))
 
-    The divisor is what was asked, known beforehand; a match without a verdict moves nothing.
+
+def _unit(wave: Sequence[Meeting], found: Sequence[float | None], against: NDArray[np.bool_]) -> Floats:
+    """(2, M): the score of each endpoint's opponents on a dialogue, and the share of its matches with a verdict.
+
+    Over the matches bet on. The divisor is what was asked, known beforehand; what has no verdict moves nothing.
     """
-    total, asked = np.zeros(len(against)), np.zeros(len(against))
+    total, held, asked = np.zeros((3, len(against)))
     for (_, i, j), score in zip(wave, found, strict=True):
-        gain = 0.0 if score is None else 0.5 - score
-        if against[i, j]:
-            total[i] += gain
-            asked[i] += 1
-        if against[j, i]:
-            total[j] -= gain
-            asked[j] += 1
-    return total / np.maximum(asked, 1)
+        sides = ((i, j, None if score is None else 1 - score), (j, i, score))
+        for one, other, lost in sides:
+            if against[one, other]:
+                asked[one] += 1
+                if lost is not None:
+                    total[one] += lost
+                    held[one] += 1
+    return np.stack([total, held]) / np.maximum(asked, 1)

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 BETS: Floats = np.geomspace(0.05, 0.95, 9)
 """Shares of what can be lost in one unit: (B,). The smallest suits win rates near .51, the largest near 1."""
-_STEP = 0.005
+_HALVINGS = 40
 
 
 def stakes(gains: Floats) -> Floats:
@@ -79,27 +79,33 @@ def pair_test(units: ArrayLike, error: float) -> PairTest:
     return PairTest(found[0], found[1], len(scores), (float(best[0]), float(best[1])), error)
 
 
-def confidence_sequence(units: ArrayLike, error: float) -> Floats:
-    """(n, 2) lower and upper limits of the mean of (n,) units in [0, 1], after each unit.
+def lower_limit(gained: ArrayLike, error: float, held: ArrayLike = 1.0) -> float:
+    """The largest mean that the bets "it is more" have refused by now; 0 where they refused none.
 
-    With probability 1 - ``error`` all n intervals hold the mean. Limits lie on a grid of .005, rounded outwards.
+    ``gained`` (n,) are mean scores of what was asked unit by unit, ``held`` (n,) the shares of it that have a
+    score: what has none moves nothing, whatever the mean is. Wealth falls as the mean rises, so what any look
+    refused is everything up to one number; with probability 1 - ``error`` / 2 the mean is above it at every look.
     """
-    scores = _checked(units)
-    limits = np.empty((len(scores), 2))
-    limits[:, 0], limits[:, 1] = _lower_limits(scores, error), 1 - _lower_limits(1 - scores, error)
-    return limits
-
-
-def _lower_limits(scores: Floats, error: float) -> Floats:
-    lower = np.zeros(len(scores))
+    scores = _checked(gained)
+    shares = np.broadcast_to(np.asarray(held, float), scores.shape)[:, None]
     bar = log_threshold(error)
-    for mean in np.arange(_STEP, 1, _STEP):
-        path = log_wealth(np.cumsum(np.log1p(BETS * (scores[:, None] / mean - 1)), axis=0))
-        refused = np.maximum.accumulate(path) >= bar
-        if not refused.any():
-            break
-        lower[refused] = mean
-    return lower
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        mean = (low + high) / 2
+        path = log_wealth(np.cumsum(np.log1p(BETS * (scores[:, None] / mean - shares)), axis=0))
+        low, high = (mean, high) if path.max(initial=0.0) >= bar else (low, mean)
+    return low
+
+
+def mean_limits(gained: ArrayLike, error: float, held: ArrayLike = 1.0) -> tuple[float, float]:
+    """Limits of the mean score, a confidence sequence: with probability 1 - ``error`` they hold it at every look.
+
+    They are the means that the two bets of :func:`pair_test` have not refused, so one half is outside exactly
+    where a winner is certain. ``gained`` and ``held`` as in :func:`lower_limit`.
+    """
+    scores = _checked(gained)
+    shares = np.broadcast_to(np.asarray(held, float), scores.shape)
+    return lower_limit(scores, error, shares), 1 - lower_limit(np.maximum(shares - scores, 0.0), error, shares)
 
 
 def _checked(units: ArrayLike) -> Floats:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from arena.sequential.best import Best
-from arena.sequential.evidence import confidence_sequence
 from arena.sequential.field import Field, Meeting, Policy
+from arena.sequential.gaps import behind, direct, gaps, win_rate
 from arena.sequential.goal import Goal, check
 from arena.sequential.place import Place
 from arena.sequential.ranking import Ranking
-from arena.sequential.result import ACCOUNTS, GoalAccount, Matches, WinRate
+from arena.sequential.result import ACCOUNTS, GoalAccount, Matches
 
 
 def start(goal: Goal, field: Field) -> Policy:
@@ -45,8 +45,17 @@ def account(goal: Goal, state: Policy, asked: Sequence[Meeting], scores: Sequenc
     decision = state.decide()
     valid = sum(score is not None for score in scores)
     more: dict[str, Any] = dict(state.found())
-    if goal.name == "decide":
-        more["win_rate"] = _win_rate(goal, state.field, asked, scores)
+    if not isinstance(state, Place):
+        pairs = direct(state.field, asked, scores)
+        more["gaps"] = gaps(state, pairs, goal.error)
+        more["gaps_hold"] = "together" if isinstance(state, Ranking) or len(pairs) < 2 else "each"
+        if isinstance(state, Best):
+            far = behind(state, more["gaps"])
+            more["endpoints"] = tuple(
+                one.model_copy(update={"behind": far[one.name]}) for one in state.found().endpoints
+            )
+        if goal.name == "decide":
+            more["win_rate"] = win_rate(state.field, pairs, goal.error)
     return ACCOUNTS[goal.name](
         goal=goal.name,
         error=goal.error,
@@ -67,23 +76,3 @@ def _undecided(goal: Goal, state: Policy) -> str:
     if isinstance(state, Ranking):
         return f"No dialogue is left; {len(state.open_pairs)} pairs of endpoints are not told apart."
     return f"All matches of {goal.newcomer} were asked; its interval is still wider than wanted."
-
-
-def _win_rate(goal: Goal, field: Field, asked: Sequence[Meeting], scores: Sequence[float | None]) -> WinRate:
-    """A confidence sequence for the first endpoint's mean score, by dialogue, ties as halves."""
-    score_of = dict(zip(asked, scores, strict=True))
-    units: list[float] = []
-    for _, subsets in field.dialogues:
-        held = [score for s in subsets if (score := score_of.get(Meeting(s, 0, 1))) is not None]
-        if held:
-            units.append(sum(held) / len(held))
-    if not units:
-        return WinRate(of=field.names[0], reason="no match has a verdict")
-    lower, upper = confidence_sequence(units, goal.error)[-1]
-    return WinRate(
-        of=field.names[0],
-        value=sum(units) / len(units),
-        lower=float(lower),
-        upper=float(upper),
-        dialogues=len(units),
-    )

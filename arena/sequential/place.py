@@ -20,9 +20,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from scipy.stats import norm
 
 from arena.ratings.estimate import SCALE
+from arena.ratings.uncertainty import quantile
 from arena.sequential.evidence import BETS, log_threshold, log_wealth, stakes
 from arena.sequential.field import Decision, Field, Meeting, every_pair
 from arena.sequential.result import Outcome, PlaceFound
@@ -41,18 +41,19 @@ _NEARLY = 0.95
 class Placed:
     """The newcomer's strength (log-odds, board mean 0) and its standard error.
 
-    The error is None where there are too few dialogues or every match ended alike.
+    The error is None where there are too few dialogues or every match ended alike; ``degrees`` are Student's t's.
     """
 
     theta: float
     error: float | None
+    degrees: int = 0
 
 
 def placed(offsets: Floats, scores: Floats, dialogues: NDArray[np.int64]) -> Placed:
     """Fit one strength against opponents of known strength: (n,) strengths met, scores, dialogues' numbers.
 
     Logistic regression with offsets, drawn to 0 so lightly that it only makes it exist; the standard error is the
-    sandwich over dialogues with G / (G - 1).
+    jackknife over dialogues, each left out by its leverage, as in the ratings.
     """
     theta = 0.0
     for _ in range(50):
@@ -63,12 +64,13 @@ def placed(offsets: Floats, scores: Floats, dialogues: NDArray[np.int64]) -> Pla
         if abs(step) < 1e-9:
             break
     p = expit(theta - offsets)
-    groups = len(np.unique(dialogues))
+    _, group = np.unique(dialogues, return_inverse=True)
+    groups = int(group.max()) + 1
     if groups < _FEWEST_DIALOGUES or scores.min() == scores.max():
-        return Placed(theta, None)
-    within = np.bincount(dialogues, scores - p)
-    variance = float((within**2).sum()) * groups / (groups - 1) / float((p * (1 - p)).sum()) ** 2
-    return Placed(theta, float(np.sqrt(variance)))
+        return Placed(theta, None, groups - 1)
+    score, info = np.bincount(group, scores - p), np.bincount(group, p * (1 - p))
+    left_out = score / (1 - info / info.sum()) / info.sum()
+    return Placed(theta, float(np.sqrt((left_out**2).sum() * (groups - 1) / groups)), groups - 1)
 
 
 def information(gap: float) -> float:
@@ -154,8 +156,8 @@ class Place:
 
     @property
     def half_width(self) -> float | None:
-        error = self.estimate.error
-        return None if error is None else float(norm.ppf(1 - self.error / 2)) * error
+        found = self.estimate
+        return None if found.error is None else quantile(1 - self.error, found.degrees) * found.error
 
     @property
     def is_narrow(self) -> bool:

@@ -44,8 +44,33 @@ class WinRate(Result):
     reason: str | None = None
 
 
+class Gap(Result):
+    """How far ``a`` is before ``b`` in rating points, by their own matches on ``dialogues``, ties as halves.
+
+    The limits hold at every look. One is None where nothing bounds it on that side; ``reason`` is why all are.
+    """
+
+    a: str
+    b: str
+    gap: Number | None
+    lower: Number | None
+    upper: Number | None
+    dialogues: int
+    reason: str | None = None
+
+
+class Behind(Result):
+    """How many rating points an endpoint is behind the best, at least and at most (None: not bounded)."""
+
+    lower: Number | None
+    upper: Number | None
+
+
 class Account(Result):
-    """What every goal tells: the ``statement`` is one sentence, ``error`` the probability of a wrong decision."""
+    """What every goal tells: the ``statement`` is one sentence, ``error`` the probability of a wrong decision.
+
+    The limits of the ``gaps`` have level 1 - ``error``, for all of them "together" or for "each" by itself.
+    """
 
     goal: GoalName
     error: Number
@@ -55,6 +80,8 @@ class Account(Result):
     stopped: Stopped
     matches: Matches
     batch: int
+    gaps: tuple[Gap, ...] = ()
+    gaps_hold: Literal["together", "each"] | None = None
 
 
 class Candidate(Result):
@@ -64,6 +91,7 @@ class Candidate(Result):
     is_candidate: bool
     ruled_out_after: int | None
     evidence_against: Number
+    behind: Behind | None = None
 
 
 class BestFound(Result):

@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     from arena.ratings.leaderboard import build
     from frontdesk.report.sections.ratings.write import write_leaderboard
     from frontdesk.runner import published
-    from frontdesk.runner.rating import analyse_judges, with_shortfall
+    from frontdesk.runner.rating import analyse_judges, with_shortfall, with_stop
     from frontdesk.runner.runfolder import RunFolder
 
     settings = _settings(args)
@@ -80,6 +80,8 @@ def run(args: argparse.Namespace) -> int:
         from arena.ratings.style import style_control
 
         board = board.model_copy(update={"style": style_control(battles, settings)})
+    if args.run_dir is not None:
+        board = with_stop(board, RunFolder(args.run_dir))
     folder = args.out or args.run_dir
     paths = (
         write_leaderboard(folder, board, latex=args.latex, svg=args.svg, png=args.png)
@@ -205,15 +207,17 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from frontdesk.report.figures import limits, percent
+    from frontdesk.report.figures import level_text, limits, percent
+    from frontdesk.report.sections.ratings.stop import stop_told
     from frontdesk.report.untrusted import one_line, rich_markup
 
     console = Console(soft_wrap=False)
-    for note in board.notes:
+    stop = stop_told(board)
+    for note in (*board.notes, *([] if stop is None else [stop])):
         console.print(f"note: {note}", markup=False, highlight=False)
     for number, group in enumerate(board.groups, 1):
         table = Table(title=f"group {number} of {len(board.groups)}" if len(board.groups) > 1 else None)
-        for head in ("rank", "places", "model", "rating", f"{board.settings.level:.0%}", "w / l / t", "win rate"):
+        for head in ("rank", "places", "model", "rating", level_text(board.level), "w / l / t", "win rate"):
             table.add_column(head, justify="left" if head == "model" else "right", overflow="fold")
         for model in (model for model in board.models if model.name in set(group)):
             places = "–" if model.rank_range is None else f"{model.rank_range[0]}–{model.rank_range[1]}"

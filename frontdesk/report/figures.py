@@ -22,6 +22,11 @@ def limits(lower: float | None, upper: float | None) -> str:
     return f"[{'…' if lower is None else rounded(lower)}, {'…' if upper is None else rounded(upper)}]"
 
 
+def span_of_points(lower: float | None, upper: float | None) -> str:
+    """An interval of a gap in rating points, with its signs, open where it has no limit."""
+    return f"[{', '.join('…' if value is None else f'{value:+.0f}' for value in (lower, upper))}]"
+
+
 def span(lower: float | None, upper: float | None) -> str:
     """An interval of shares, in whole per cent."""
     return "–" if lower is None or upper is None else f"{100 * lower:.0f}–{100 * upper:.0f}%"

@@ -63,7 +63,7 @@ def rate_run(
     """Rate a run's verdicts; write leaderboard.json and .csv, and judges.json, into its folder."""
     labels = subset_labels(folder.subsets()) if folder.file("subsets.jsonl").is_file() else None
     board = build(from_verdicts(verdicts, judgments, labels), settings_of(config))
-    board = with_shortfall(board, shortfall(folder, config, verdicts))
+    board = with_shortfall(with_stop(board, folder, config), shortfall(folder, config, verdicts))
     write_records(folder.path, board)
     write_judges(folder, config, judgments, board)
     published.record(folder.path, "leaderboard.json", "leaderboard.csv", "judges.json")
@@ -88,6 +88,22 @@ def with_shortfall(board: Leaderboard, short: Shortfall | None) -> Leaderboard:
     if short is None or short.note is None:
         return board
     return board.model_copy(update={"notes": (short.note, *board.notes)})
+
+
+def with_stop(board: Leaderboard, folder: RunFolder, config: Config | None = None) -> Leaderboard:
+    """The board as it holds where a goal chose the matches; unchanged without a goal, or a configuration."""
+    if config is None:
+        if not folder.file("run.toml").is_file():
+            return board
+        config = folder.config()
+    goal = None if config.judge is None else config.judge.wanted()
+    if goal is None:
+        return board
+    from arena.sequential.result import read_goal
+    from arena.sequential.stopped import at_the_stop
+
+    file = folder.file("goal.json")
+    return at_the_stop(board, goal, read_goal(file) if file.is_file() else None)
 
 
 def write_records(folder: Path, board: Leaderboard) -> list[Path]:

@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.sequential import evidence
 from arena.sequential.evidence import (
     BETS,
-    confidence_sequence,
     log_threshold,
     log_wealth_path,
+    mean_limits,
     pair_test,
 )
 
@@ -50,13 +49,23 @@ def test_sides_swap_and_ties_alone_say_nothing(scores):
 @given(SCORES)
 @settings(max_examples=30, deadline=None)
 def test_a_winner_is_certain_exactly_when_the_interval_leaves_one_half(scores):
-    test, limits = pair_test(scores, 0.05), confidence_sequence(scores, 0.05)
-    assert limits.shape == (len(scores), 2)
-    assert (limits[:, 0] <= limits[:, 1]).all()
-    assert (np.diff(limits[:, 0]) >= 0).all()
-    assert (np.diff(limits[:, 1]) <= 0).all()
-    leaves = (limits[:, 0] >= 0.5 - 1e-9) | (limits[:, 1] <= 0.5 + 1e-9)
-    assert (test.after or 0) == (int(leaves.argmax()) + 1 if leaves.any() else 0)
+    looks = [mean_limits(scores[:n], 0.05) for n in range(1, len(scores) + 1)]
+    lower, upper = np.array(looks).T
+    assert (lower <= upper).all()
+    assert (np.diff(lower) >= 0).all()
+    assert (np.diff(upper) <= 0).all()
+    leaves = (lower >= 0.5 - 1e-9) | (upper <= 0.5 + 1e-9)
+    after = pair_test(scores, 0.05).after
+    assert (after or 0) == (int(leaves.argmax()) + 1 if leaves.any() else 0)
+
+
+@given(SCORES, st.integers(0, 60))
+@settings(max_examples=30, deadline=None)
+def test_what_has_no_verdict_moves_no_limit(scores, at):
+    known = mean_limits(scores, 0.05)
+    at = min(at, len(scores))
+    gained, held = [*scores[:at], 0.0, *scores[at:]], [*[1.0] * at, 0.0, *[1.0] * (len(scores) - at)]
+    assert mean_limits(gained, 0.05, held) == known
 
 
 def test_one_sided_rows_are_told_apart_soon_and_equal_ones_rarely_ever():
@@ -84,11 +93,12 @@ def test_whole_dialogues_keep_the_rate_where_single_subsets_break_it():
     assert wrong["subsets"] > 0.15 * 400
 
 
-def test_confidence_sequences_hold_the_mean_at_every_look():
+def test_limits_hold_the_mean_at_every_look():
     generator = np.random.default_rng(7)
-    missed = 0
+    missed, looks = 0, (10, 20, 40, 80, 150)
     for _ in range(60):
-        limits = confidence_sequence(generator.choice([0.0, 0.5, 1.0], p=[0.2, 0.2, 0.6], size=150), 0.05)
+        scores = generator.choice([0.0, 0.5, 1.0], p=[0.2, 0.2, 0.6], size=150)
+        limits = np.array([mean_limits(scores[:n], 0.05) for n in looks])
         missed += bool(((limits[:, 0] > 0.7) | (limits[:, 1] < 0.7)).any())
     assert missed <= 3
     assert limits[-1, 1] - limits[-1, 0] < 0.35
@@ -98,8 +108,8 @@ def test_what_is_no_score_and_no_error_is_refused():
     with pytest.raises(ValueError, match="between 0 and 1"):
         pair_test([0.5, 1.2], 0.05)
     with pytest.raises(ValueError, match="between 0 and 1"):
-        confidence_sequence([float("nan")], 0.05)
+        mean_limits([float("nan")], 0.05)
     with pytest.raises(ValueError, match="error"):
         log_threshold(0.0)
-    assert evidence.confidence_sequence([], 0.05).shape == (0, 2)
+    assert mean_limits([], 0.05) == (0.0, 1.0)
     assert pair_test([], 0.05).winner is None

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from arena.ratings.result import CategoryTable, Leaderboard, RatedModel, StyleControl
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, columns, points
-from frontdesk.report.figures import limits, percent, rounded
+from frontdesk.report.figures import level_text, limits, percent, rounded
 from frontdesk.report.sections.ratings.standings import standings
+from frontdesk.report.sections.ratings.stop import stop_told
 from runstore.languages import Words, words
 
+METHOD = "betting"
 _MOST_IN_MATRIX = 30
 
 
@@ -17,7 +19,7 @@ def document(board: Leaderboard, language: str = "en") -> Document:
     """The whole of ``leaderboard.md``."""
     say = words("frontdesk.report", "ratings", language)
     sections = [
-        Section("basis", "", [*(Text(note, "warn") for note in board.notes), Text(_basis(board, say))]),
+        Section("basis", "", [*_warnings(board, language), Text(_basis(board, say))]),
         *_groups(board, say),
         *_remarks(board, say),
         *_position(board, say),
@@ -27,6 +29,11 @@ def document(board: Leaderboard, language: str = "en") -> Document:
         *(_levels(part, say) for part in board.by),
     ]
     return Document(say("title"), language, None, [], sections)
+
+
+def _warnings(board: Leaderboard, language: str) -> list[Block]:
+    stop = stop_told(board, language)
+    return [Text(note, "warn") for note in (*board.notes, *([] if stop is None else [stop]))]
 
 
 def latex_tables(board: Leaderboard, language: str = "en") -> list[Table]:
@@ -57,7 +64,7 @@ def ratings_table(board: Leaderboard, members: Sequence[RatedModel], say: Words)
     has_rounds = any(model.rating_rounds is not None for model in members)
     reference = board.settings.reference
     heads = [Column(say("rank")), Column(say("places")), Column(say("model"), number=False), Column(say("rating"))]
-    heads += [Column(say("interval", level=f"{board.settings.level:.0%}"))]
+    heads += [Column(say("interval", level=level_text(board.level)))]
     heads += [Column(say(key)) for key in ("wins", "losses", "ties", "win_rate")]
     heads += [Column(say("by_rounds"))] if has_rounds else []
     heads += [Column(say("against", name=reference))] if reference is not None else []
@@ -107,7 +114,9 @@ def _intervals(board: Leaderboard, say: Words) -> str:
     settings = board.settings
     if settings.intervals == "none":
         return say("no_intervals")
-    level, unit = f"{settings.level:.0%}", board.intervals.cluster or say("battle")
+    level, unit = level_text(board.level), board.intervals.cluster or say("battle")
+    if board.intervals.method == METHOD:
+        return say(METHOD, level=level, unit=unit)
     if settings.intervals in ("jackknife", "sandwich"):
         return say(settings.intervals, level=level, unit=unit)
     kind = board.intervals.refit or "exact"
@@ -130,7 +139,8 @@ def support(board: Leaderboard, say: Words) -> list[str]:
 def _decisions(board: Leaderboard, say: Words) -> list[Section]:
     if not (said := standings(board, say)) or len(said) > _MOST_IN_MATRIX:
         return []
-    return [Section("decisions", say("decisions"), [Text(say("decisions_about")), points(*said)])]
+    about = "decisions_stop" if board.intervals.method == METHOD else "decisions_about"
+    return [Section("decisions", say("decisions"), [Text(say(about)), points(*said)])]
 
 
 def _versus(model: RatedModel, say: Words) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from arena.sequential.result import BestAccount, GoalAccount, PlaceAccount, RankingAccount
 from frontdesk.report.blocks import Block, Section, Table, Text, cells, columns
+from frontdesk.report.figures import level_text, limits, span_of_points
 from runstore.languages import words
 from runstore.records import Language
 
@@ -46,8 +47,10 @@ def _details(goal: GoalAccount, language: Language) -> Iterator[Block]:
         if goal.win_rate is not None and goal.win_rate.value is not None:
             yield Text(_say("win_rate", language, **dict(goal.win_rate)))
         yield _candidates(goal, language)
+        yield _gaps(goal, language)
     elif isinstance(goal, RankingAccount):
         yield _pairs(goal, language)
+        yield _gaps(goal, language)
     else:
         lowest, highest = goal.rank_range
         above, below = (_names(names, language) for names in (goal.certainly_above, goal.certainly_below))
@@ -60,10 +63,12 @@ def _candidates(goal: BestAccount, language: Language) -> Table:
             one.name,
             f"{one.evidence_against:.3g}",
             "–" if one.ruled_out_after is None else f"{one.ruled_out_after}",
+            "–" if one.behind is None else limits(one.behind.lower, one.behind.upper),
         )
         for one in goal.endpoints
     ]
-    head = columns(*(_say(key, language) for key in ("endpoint", "evidence_against", "ruled_out")))
+    titles = [_say(key, language) for key in ("endpoint", "evidence_against", "ruled_out")]
+    head = columns(*titles, _say("behind", language, level=level_text(1 - goal.error)))
     return Table(head, rows, _say("needed", language, needed=goal.evidence_needed))
 
 
@@ -78,6 +83,22 @@ def _pairs(goal: RankingAccount, language: Language) -> Table:
         for one in goal.pairs
     ]
     return Table(columns(*(_say(key, language) for key in ("pair", "better", "matches", "shown_by"))), rows)
+
+
+def _gaps(goal: GoalAccount, language: Language) -> Table:
+    """Every gap with the limits that hold at the stop."""
+    rows = [
+        cells(
+            f"{one.a} – {one.b}",
+            "–" if one.gap is None else f"{one.gap:+.0f}",
+            one.reason or span_of_points(one.lower, one.upper),
+            f"{one.dialogues}",
+        )
+        for one in goal.gaps
+    ]
+    titles = [_say("limits", language, level=level_text(1 - goal.error)), _say("dialogues", language)]
+    caption = _say(f"gaps_{goal.gaps_hold or 'each'}", language)
+    return Table(columns(_say("pair", language), _say("gap", language), *titles), rows, caption)
 
 
 def _names(names: Sequence[str], language: Language) -> str:

@@ -9,9 +9,19 @@ from arena.agreement.shares import Share
 from arena.ratings.decision import clusters_needed
 from arena.ratings.result import Leaderboard, Pair, RatedModel
 from frontdesk.report.blocks import Bar, Block, Cell, Chart, Section, Table, Text, cells, columns, points
-from frontdesk.report.figures import count, level_text, p_text, percent, plain, span, with_span
+from frontdesk.report.figures import (
+    count,
+    level_text,
+    p_text,
+    percent,
+    plain,
+    span,
+    span_of_points,
+    with_span,
+)
 from frontdesk.report.plots import INVALID, LESS_SURE, SURE, TIE, Dot, dots
 from frontdesk.report.sections.ratings.standings import standings
+from frontdesk.report.sections.ratings.stop import stop_told
 from frontdesk.report.sections.run import gaps, outcomes
 from frontdesk.report.sections.run.data import RunData
 from runstore.languages import Words
@@ -41,8 +51,14 @@ def result(data: RunData, say: Words) -> Section:
     else:
         blocks += [_many(data, say)]
     blocks += [Text(text, "warn") for text in gaps.told(data, say)]
+    blocks += _stop(data, say)
     blocks.append(Text(say("share_method", level=level_text(data.level)), "soft"))
     return Section("result", say("result"), blocks)
+
+
+def _stop(data: RunData, say: Words) -> list[Block]:
+    told = stop_told(data.board, say.language)
+    return [] if told is None else [Text(told, "warn")]
 
 
 def unit_of(data: RunData, say: Words) -> str:
@@ -98,9 +114,9 @@ def _apart(data: RunData, say: Words) -> str | None:
         limits = tuple(None if value is None else -value for value in (limits[0], limits[2], limits[1]))
     key = {"not told apart": "not_apart", "not enough data": "not_enough"}.get(pair.decision, "apart")
     if None in limits:
-        key = "apart_one_way" if key == "apart" else "not_enough"
+        key = _without_limits(data.board, key)
     gap, lower, upper = ("…" if value is None else plain(value) for value in limits)
-    interval = say("interval", level=level_text(data.level))
+    interval = say("interval", level=level_text(data.board.level))
     said = [say(key, better=better, worse=worse, gap=gap, interval=interval, lower=lower, upper=upper)]
     if len(data.names) == 2:
         said.append(_test(data.board, pair, say))
@@ -108,7 +124,15 @@ def _apart(data: RunData, say: Words) -> str | None:
     return " ".join(said)
 
 
+def _without_limits(board: Leaderboard, key: str) -> str:
+    if key != "apart":
+        return "not_enough"
+    return "apart_one_way" if board.stop is None else "apart_stopped"
+
+
 def _test(board: Leaderboard, pair: Pair, say: Words) -> str:
+    if pair.p_value is None and board.stop is not None:
+        return say("tested_by_betting")
     if pair.p_value is None:
         return say("no_test", reason=pair.reason)
     return say(
@@ -216,7 +240,7 @@ def reliability(data: RunData, say: Words) -> Section:
 def leaderboard(data: RunData, say: Words) -> Section:
     """Ratings with intervals as a picture and a table, what they rest on, and what is wrong with them."""
     board = data.board
-    level = level_text(data.level)
+    level = level_text(board.level)
     reference = 1000.0 if data.config.rate.anchor == {} else None
     dot_rows = [
         Dot(
@@ -240,6 +264,7 @@ def leaderboard(data: RunData, say: Words) -> Section:
     blocks.append(Table(head, rows, say("rounds_caption") if rounds else ""))
     blocks += [Text(f"{model.name}: {model.reason}", "soft") for model in board.models if model.reason]
     blocks += [Text(note, "warn") for note in board.notes]
+    blocks += _stop(data, say)
     if not board.converged and any(model.rating is not None for model in board.models):
         blocks.append(Text(say("not_converged"), "warn"))
     blocks += [Text(text, "warn") for text in support(board, say)]
@@ -293,7 +318,7 @@ def matrix(data: RunData, say: Words) -> Section | None:
     pairs = data.board.pairs
     if not pairs:
         return None
-    level = level_text(data.level)
+    level = level_text(data.board.level)
     head = columns(
         say("pair"),
         *(say(key) for key in ("wins", "losses", "ties", "invalid", "win_rate", "gap")),
@@ -302,6 +327,8 @@ def matrix(data: RunData, say: Words) -> Section | None:
     )
     rows = [_pair_row(pair, say) for pair in pairs]
     caption = say("pairs_caption", test=data.board.counts.pair_test, n=len(pairs))
+    if (stop := data.board.stop) is not None and stop.goal != "place":
+        caption = say("pairs_caption_stop")
     blocks: list[Block] = []
     if 2 < len(data.names) <= _MOST_IN_MATRIX:
         blocks.append(_matrix(data, say))
@@ -310,8 +337,8 @@ def matrix(data: RunData, say: Words) -> Section | None:
 
 def _pair_row(pair: Pair, say: Words) -> tuple[Cell, ...]:
     limits = "–"
-    if pair.gap_lower is not None and pair.gap_upper is not None:
-        limits = f"[{pair.gap_lower:+.0f}, {pair.gap_upper:+.0f}]"
+    if pair.gap_lower is not None or pair.gap_upper is not None:
+        limits = span_of_points(pair.gap_lower, pair.gap_upper)
     return cells(
         f"{pair.a} : {pair.b}",
         *map(count, (pair.wins_a, pair.wins_b, pair.ties, pair.invalid)),
