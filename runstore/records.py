@@ -100,7 +100,7 @@ class Subset(Record):
     """A dialogue cut so that its last utterance is the student's.
 
     ``cut`` is the number of utterances of the dialogue kept, ``first`` the index of the first one kept (0 unless
-    the history was limited to its last turns), ``depth`` the number of student utterances in the dialogue up
+    the history was limited to its last turns), ``depth`` the number of the student's turns in the dialogue up
     to the cut.
     """
 

@@ -1,4 +1,4 @@
-"""Dialogues -> subsets: each a prefix that ends at a student utterance.
+"""Dialogues -> subsets: each a prefix that ends at a student utterance, the last one where several follow.
 
 Subsets are spread evenly over dialogues (within one), then over depths. What is drawn belongs to the seed and to
 the dialogue's id, so the order of the file, and other dialogues' ids, change nothing about an id.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Literal
 
 from runstore.ids import content_id, draw, shuffled
@@ -49,7 +50,7 @@ def cut(
 
 
 def subset_at(dialogue: Dialogue, depth: int, *, last_turns: int | None = None) -> Subset:
-    """The dialogue up to its student utterance number ``depth`` (from 1)."""
+    """The dialogue up to the student's turn number ``depth`` (from 1)."""
     end = _student_positions(dialogue)[depth - 1] + 1
     first = _first_kept(dialogue, end, last_turns)
     identity = (dialogue.id, end) if first == 0 else (dialogue.id, end, first)
@@ -69,7 +70,12 @@ def subset_at(dialogue: Dialogue, depth: int, *, last_turns: int | None = None) 
 
 
 def _student_positions(dialogue: Dialogue) -> list[int]:
-    return [i for i, utterance in enumerate(dialogue.utterances) if utterance.role == "student"]
+    """Where the student's turns end; in a turn there may be several utterances."""
+    roles = [utterance.role for utterance in dialogue.utterances]
+    following = [*roles[1:], None]
+    return [
+        at for at, (role, after) in enumerate(zip(roles, following, strict=True)) if role == "student" != after
+    ]
 
 
 def _depths(dialogue: Dialogue) -> list[int]:
@@ -78,8 +84,9 @@ def _depths(dialogue: Dialogue) -> list[int]:
 
 def _first_kept(dialogue: Dialogue, end: int, last_turns: int | None) -> int:
     """A history begins with the student, also where somebody's own dialogue has the teacher speak first."""
-    positions = [position for position in _student_positions(dialogue) if position < end]
-    return positions[0 if last_turns is None else max(0, len(positions) - last_turns)]
+    roles = [None, *(utterance.role for utterance in dialogue.utterances[:end])]
+    starts = [at for at, (before, role) in enumerate(pairwise(roles)) if role == "student" != before]
+    return starts[0 if last_turns is None else max(0, len(starts) - last_turns)]
 
 
 def _shares(room: dict[str, int], subsets: int) -> dict[str, int]:

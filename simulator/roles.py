@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from gateway import prompts
@@ -68,7 +69,7 @@ class Roles:
         return Prompt(
             role="student",
             messages=tuple(messages),
-            transcript=tuple(history),
+            transcript=turns_of(history),
             fields={**fields, "persona": persona.text, "act": act or ""},
         )
 
@@ -80,10 +81,19 @@ class Roles:
         return Prompt(
             role="teacher",
             messages=(Message("system", text), *_chat(history, own="teacher")),
-            transcript=tuple(history),
+            transcript=turns_of(history),
             fields={**fields, "style": style},
         )
 
 
+def turns_of(history: Sequence[Utterance]) -> tuple[Utterance, ...]:
+    """The same, speakers in turn as endpoints and trainers want it: utterances of one that follow are joined."""
+    grouped = (tuple(turn) for _, turn in groupby(history, key=lambda utterance: utterance.role))
+    return tuple(
+        turn[0] if len(turn) == 1 else turn[0].model_copy(update={"text": "\n\n".join(each.text for each in turn)})
+        for turn in grouped
+    )
+
+
 def _chat(history: Sequence[Utterance], own: str) -> list[Message]:
-    return [Message("assistant" if utterance.role == own else "user", utterance.text) for utterance in history]
+    return [Message("assistant" if turn.role == own else "user", turn.text) for turn in turns_of(history)]

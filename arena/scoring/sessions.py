@@ -12,7 +12,7 @@ from arena.rubrics.rubric import Rubric
 from runstore.problems import InputProblem
 from runstore.publish import clean_unicode
 from runstore.records import Record
-from runstore.tables import Names, Schema, read_table
+from runstore.tables import Names, Schema, Skipped, read_table
 
 SpeakerRole = Literal["student", "teacher", "question", "answer"]
 
@@ -61,11 +61,12 @@ def load_sessions(path: Path, rubric: Rubric) -> list[Session]:
 
     A row is a dialogue (``utterances`` or ``messages`` with role and text or content) or has ``question`` and
     ``answer``. Its id is in ``id``, ``subject``, ``session_id``, ``session`` or ``dialogue``.
-    Raises InputProblem with file, line and field; ids must be there and differ.
+    A dialogue without a message is skipped by line. Raises InputProblem with file, line and field; ids must be
+    there and differ.
     """
     sessions: list[Session] = []
     lines: dict[str, int] = {}
-    names = Names(path)
+    names, skipped = Names(path), Skipped(path)
     for number, row in read_table(path, SESSIONS).rows:
         name = _id_column(path, number, row)
         session = Session(
@@ -81,7 +82,9 @@ def load_sessions(path: Path, rubric: Rubric) -> list[Session]:
                 path, f"question and answer (rubric {rubric.name})", found="a dialogue", line=number
             )
         lines[session.id] = number
-        sessions.append(session)
+        if not skipped.row(number, None if session.messages else "no messages"):
+            sessions.append(session)
+    skipped.tell()
     if not sessions:
         raise InputProblem(path, "at least one subject", found="an empty file")
     return sessions
@@ -98,10 +101,7 @@ def _id_column(path: Path, number: int, row: Row) -> str:
 def _messages(path: Path, number: int, row: Row) -> tuple[Message, ...]:
     for name in _MESSAGES:
         if isinstance(row.get(name), list):
-            said = tuple(_dialogue(path, number, name, cast("list[Any]", row[name])))
-            if not said:
-                raise InputProblem(path, "at least one message", found="none", line=number, field=name)
-            return said
+            return tuple(_dialogue(path, number, name, cast("list[Any]", row[name])))
     pair: list[Message] = []
     for role in ("question", "answer"):
         text = row.get(role)

@@ -84,8 +84,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _change(args: argparse.Namespace) -> Change:
     from frontdesk.runner.refresh import Change
+    from runstore.tables import clean_name
 
-    parts = {key: tuple(getattr(args, key)) for key in ("add", "against", "drop", "rejudge", "instead_of")}
+    parts = {
+        key: tuple(map(clean_name, getattr(args, key)))
+        for key in ("add", "against", "drop", "rejudge", "instead_of")
+    }
     change = Change(**parts)
     if not (change.add or change.drop or change.rejudge):
         raise Problem("nothing to change: expected --add NAME, --drop NAME or --rejudge JUDGE")

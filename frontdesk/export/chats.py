@@ -10,6 +10,7 @@ from frontdesk.export.rows import Row, Rows
 from frontdesk.runner.source import Source
 from runstore.problems import InputProblem
 from runstore.records import Dialogue, Role, Utterance
+from simulator.roles import turns_of
 
 Chat = dict[str, Any]
 """A line of an exported file of chats."""
@@ -41,7 +42,9 @@ def sharegpt(source: Source) -> Rows:
     """``{"id", "conversations": [{"from": "human" | "gpt", "value"}], ...}``; the teacher is ``gpt``."""
 
     def row(dialogue: Dialogue, said: Sequence[Utterance]) -> Chat:
-        talk = [{"from": "gpt" if each.role == "teacher" else "human", "value": each.text} for each in said]
+        talk = [
+            {"from": "gpt" if each.role == "teacher" else "human", "value": each.text} for each in turns_of(said)
+        ]
         about = {"persona": dialogue.persona, "question": dialogue.question, "subject": dialogue.subject}
         return {"id": dialogue.id, "conversations": talk, **about, "language": dialogue.language}
 
@@ -49,8 +52,11 @@ def sharegpt(source: Source) -> Rows:
 
 
 def messages_of(said: Sequence[Utterance]) -> list[dict[str, str]]:
-    """A history as chat messages, the teacher as assistant."""
-    return [{"role": "assistant" if each.role == "teacher" else "user", "content": each.text} for each in said]
+    """A history as chat messages, speakers in turn, the teacher as assistant."""
+    return [
+        {"role": "assistant" if turn.role == "teacher" else "user", "content": turn.text}
+        for turn in turns_of(said)
+    ]
 
 
 def _whole(source: Source, last: Role, row: Callable[[Dialogue, Sequence[Utterance]], Chat]) -> Rows:

@@ -8,15 +8,27 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    model_validator,
+)
 
 from arena.sequential import goal as goals
 from frontdesk.runner.toml_places import explained, line_of, suggestion
 from runstore.numbers import NotNegative, Real, Whole, YesNo
 from runstore.problems import InputProblem, Problem
 from runstore.records import Act, Language
+from runstore.tables.names import clean_name, name_key
 
 LARGEST_SEED = 2**63 - 1
+
+
+EndpointName = Annotated[str, AfterValidator(clean_name)]
 
 
 class Section(BaseModel):
@@ -47,8 +59,8 @@ class QuestionsSection(Section):
 class SimulateSection(Section):
     dialogues: Whole = Field(default=100, ge=1)
     turns: Whole = Field(default=4, ge=1)
-    student: str
-    teacher: str
+    student: EndpointName
+    teacher: EndpointName
     acts: Literal["free", "planned"] = "free"
     act_weights: dict[str, dict[Act, NotNegative]] | None = None
     style: str = "simple"
@@ -62,11 +74,11 @@ class CutSection(Section):
 
 
 class CollectSection(Section):
-    endpoints: tuple[str, ...] = Field(min_length=1)
+    endpoints: tuple[EndpointName, ...] = Field(min_length=1)
 
 
 class JudgeSection(Section):
-    endpoints: tuple[str, ...] = Field(min_length=1)
+    endpoints: tuple[EndpointName, ...] = Field(min_length=1)
     rounds: Whole = Field(default=3, ge=1)
     order: Literal["random", "balanced"] = "random"
     criteria: str | tuple[str, ...] | None = None
@@ -74,11 +86,11 @@ class JudgeSection(Section):
     format: Literal["marker", "json"] = "marker"
     rounds_mode: Literal["all", "decisive"] = "all"
     reask: Whole = Field(default=0, ge=0)
-    pairs: tuple[tuple[str, str], ...] | None = None
+    pairs: tuple[tuple[EndpointName, EndpointName], ...] | None = None
     goal: Literal["best", "place", "ranking", "decide"] | None = None
     error: Real | None = Field(default=None, gt=0, lt=1)
     batch: Whole | None = Field(default=None, ge=1)
-    newcomer: str | None = None
+    newcomer: EndpointName | None = None
     width_elo: Real | None = Field(default=None, gt=0)
 
     @model_validator(mode="before")
@@ -116,9 +128,9 @@ class RateSection(Section):
     level: Real = Field(default=0.95, gt=0, lt=1)
     resamples: Whole = Field(default=1000, ge=1)
     cluster: Literal["dialogue", "none"] = "dialogue"
-    anchor: dict[str, Real] = {}
+    anchor: dict[EndpointName, Real] = {}
     prior: Real | None = Field(default=None, gt=0)
-    reference: str | None = None
+    reference: EndpointName | None = None
 
 
 class BudgetSection(Section):
@@ -132,7 +144,7 @@ class Config(Section):
     """A whole configuration. A stage that a command does not run may be left out."""
 
     run: RunSection = RunSection()
-    endpoints: dict[str, dict[str, Any]] = {}
+    endpoints: dict[EndpointName, dict[str, Any]] = {}
     personas: PersonasSection = PersonasSection()
     questions: QuestionsSection = QuestionsSection()
     simulate: SimulateSection | None = None
@@ -224,6 +236,7 @@ def with_whole_paths(data: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def parse(data: Mapping[str, Any], source: Path | str = "configuration", text: str = "") -> Config:
     """Check parsed TOML. Raises InputProblem, Problem."""
+    _tell_apart(data.get("endpoints"), source, text)
     try:
         config = Config.model_validate(data, context=str(source))
     except ValidationError as error:
@@ -231,6 +244,17 @@ def parse(data: Mapping[str, Any], source: Path | str = "configuration", text: s
     _check_endpoints(config, source, text)
     _check_goal(config, source, text)
     return config
+
+
+def _tell_apart(endpoints: object, source: Path | str, text: str) -> None:
+    """Two names that look alike would silently become one table."""
+    spellings: dict[str, str] = {}
+    for name in map(str, cast("dict[object, object]", endpoints) if isinstance(endpoints, dict) else ()):
+        first = spellings.setdefault(name_key(name), name)
+        if first != name:
+            line = line_of(text, "endpoints", name)
+            found = f"{name!a} beside {first!a}"
+            raise InputProblem(source, "one spelling of each name", found=found, field="endpoints", line=line)
 
 
 def _check_goal(config: Config, source: Path | str, text: str) -> None:

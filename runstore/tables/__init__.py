@@ -1,6 +1,6 @@
 """Tables that people bring, whatever wrote them: the one reader of all commands."""
 
-from runstore.tables.assumptions import assume, told_on_stderr
+from runstore.tables.assumptions import Skipped, assume, told_on_stderr
 from runstore.tables.headers import Schema, clean_header, folded, rename_columns
 from runstore.tables.names import Names, clean_name, strict_number, whole_number
 from runstore.tables.reader import FORMATS, SUFFIXES, Table, read_table, text_rows
@@ -13,6 +13,7 @@ __all__ = [
     "Csv",
     "Names",
     "Schema",
+    "Skipped",
     "Stream",
     "Table",
     "assume",

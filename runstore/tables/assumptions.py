@@ -8,6 +8,8 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from runstore.problems import InputProblem
+
 _LOG = logging.getLogger("runstore.tables")
 
 
@@ -15,6 +17,31 @@ def assume(path: Path, assumed: Sequence[str]) -> None:
     """Note how a file was read, where that is anything but plain UTF-8 with commas and known names."""
     if assumed:
         _LOG.info("%s: read as %s", path, ", ".join(assumed))
+
+
+class Skipped:
+    """The rows of one file that can't be used: each is named with its line, and all are counted."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._skipped: list[str] = []
+        self._rows = 0
+
+    def row(self, line: int, because: str | None) -> bool:
+        """Count a row; whether it is skipped, which it is where there is a reason to."""
+        self._rows += 1
+        if because is not None:
+            self._skipped.append(f"{because}, line {line}")
+            _LOG.info("%s:%d: skipped: %s", self.path, line, because)
+        return because is not None
+
+    def tell(self) -> None:
+        """Say how many of how many. Raises InputProblem where no row is left."""
+        if self._skipped and len(self._skipped) == self._rows:
+            found = f"{self._rows}, all skipped ({self._skipped[0]})"
+            raise InputProblem(self.path, "a row that can be used", found=found)
+        if self._skipped:
+            _LOG.info("%s: %d of %d rows skipped", self.path, len(self._skipped), self._rows)
 
 
 @contextmanager

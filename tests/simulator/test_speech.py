@@ -2,7 +2,8 @@
 
 import pytest
 
-from simulator.speech import has_visible, read_reply, read_speech
+from runstore.publish import has_visible
+from simulator.speech import read_reply, read_speech
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,11 @@ def test_csv_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
         ({"question": "Q", "answer": "A"}, "in.jsonl:1: id: expected an id"),
         ({"id": "x", "question": "Q"}, "in.jsonl:1: answer"),
         ({"id": "x", "question": "Q", "answer": 3}, "found 3"),
-        ({"id": "x", "utterances": []}, "utterances: found none"),
-        ({"id": "x", "messages": [{"role": "system", "content": "Be kind."}]}, "messages: found none"),
+        ({"id": "x", "utterances": []}, "all skipped (no messages, line 1)"),
+        (
+            {"id": "x", "messages": [{"role": "system", "content": "Be kind."}]},
+            "all skipped (no messages, line 1)",
+        ),
         ({"id": "x", "utterances": [{"role": "bot", "text": "?"}]}, "utterances.0.role: found bot"),
         ({"id": "x", "utterances": [{"role": "student"}]}, "utterances.0.text"),
         ({"id": "x", "utterances": ["hello"]}, "utterances.0"),
@@ -80,6 +83,12 @@ def test_a_row_that_cannot_be_scored_is_named(tmp_path: Path, row: dict[str, Any
     with pytest.raises(InputProblem) as caught:
         load(tmp_path, row)
     assert told in str(caught.value)
+
+
+def test_a_dialogue_without_messages_is_skipped_beside_others(tmp_path: Path) -> None:
+    said = {"id": "whole", "utterances": [{"role": "student", "text": "Why?"}]}
+    subjects = load(tmp_path, {"id": "empty", "utterances": []}, said)
+    assert [subject.id for subject in subjects] == ["whole"]
 
 
 def test_ids_must_differ_and_something_must_be_there(tmp_path: Path) -> None:

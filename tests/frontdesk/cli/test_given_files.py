@@ -108,7 +108,10 @@ def test_a_finished_run_is_not_overwritten_by_a_file(provider, config, subsets, 
             [{"id": "s", "history": HISTORY[:2]}],
             "subsets.jsonl:1: history: expected a last utterance of the student",
         ),
-        ([{"id": "s", "history": []}], "expected a list of utterances"),
+        (
+            [{"id": "s", "history": []}],
+            "found 1, all skipped (no utterances, line 1), expected a row that can be used",
+        ),
         ([{"id": "s"}], "found none, expected a list of utterances"),
         ([{"id": "s", "history": HISTORY}] * 2, "subsets.jsonl:2: id: found s, expected an id of its own"),
         ([{"id": "s", "history": [{"role": "pupil", "text": "?"}]}], "subsets.jsonl:1"),
@@ -168,3 +171,57 @@ def test_a_stage_file_that_is_gone_is_a_difference(config, tmp_path, capsys):
     capsys.readouterr()
     assert main(["verify", "--run", str(run)]) == 1
     assert "missing    judgments.jsonl" in capsys.readouterr().out
+
+
+def test_dialogues_that_nobody_can_be_asked_about_are_skipped_and_named(tmp_path, capsys):
+    said = {"id": "whole", "utterances": [*HISTORY[:1], {"role": "student", "text": "Anyone?"}, HISTORY[1]]}
+    odd = [
+        {"id": "none", "utterances": []},
+        {"id": "taught", "utterances": HISTORY[1:2]},
+        {"id": "blank", "utterances": [*HISTORY[:2], {"role": "student", "text": " \u200b"}]},
+    ]
+    source, cuts = write_lines(tmp_path / "own.jsonl", [said, *odd]), tmp_path / "cuts.jsonl"
+    assert main(["cut", "--input", str(source), "--output", str(cuts), "--subsets", "1"]) == 0
+    told = capsys.readouterr().err
+    for line, reason in ((2, "no utterances"), (3, "no utterance of the student's"), (4, "a blank utterance")):
+        assert f"own.jsonl:{line}: skipped: {reason}" in told
+    assert "own.jsonl: 3 of 4 rows skipped" in told
+    (subset,) = read_records(cuts, Subset)
+    assert [each.text for each in subset.history] == ["Why is quicksort fast?", "Anyone?"]
+    assert subset.depth == 1
+
+
+def test_two_spellings_of_a_name_in_one_file_are_refused(provider, config, tmp_path, capsys):
+    rows = [{"id": name, "history": HISTORY} for name in ("caf\u00e9", "cafe\u0301")]
+    source = write_lines(tmp_path / "subsets.jsonl", rows)
+    given = ["--config", str(config), "--run", str(tmp_path / "run"), "--input", str(source)]
+    assert main(["collect", *given]) == 2
+    assert "one spelling of each name" in capsys.readouterr().err
+
+
+def test_speakers_take_turns_on_the_wire_and_stay_apart_in_the_record(provider, config, tmp_path, capsys):
+    said = [
+        {"role": "teacher", "text": "Welcome!"},
+        HISTORY[0],
+        {"role": "student", "text": "Anyone?"},
+        HISTORY[1],
+        {"role": "teacher", "text": "Well?"},
+        {"role": "student", "text": "Halving?"},
+    ]
+    source = write_lines(tmp_path / "subsets.jsonl", [{"id": "odd", "history": said}])
+    run = tmp_path / "run"
+    assert main(["collect", "--config", str(config), "--run", str(run), "--input", str(source)]) == 0
+    assert "from the student's first utterance on (1 began with the teacher)" in capsys.readouterr().err
+    (subset,) = read_records(run / "subsets.jsonl", Subset)
+    assert (subset.first, subset.cut, subset.depth) == (1, 6, 2)
+    assert [each.text for each in subset.history] == [each["text"] for each in said[1:]]
+    (asked,) = [request.body["contents"] for request in provider.requests if request.shape == "gemini"]
+    assert [each["role"] for each in asked] == ["user", "model", "user"]
+    assert asked[0]["parts"] == [{"text": f"{HISTORY[0]['text']}\n\nAnyone?"}]
+
+
+def test_two_dialogues_of_one_id_are_refused(tmp_path, capsys):
+    rows = [{"id": "same", "utterances": HISTORY}, {"id": "same", "utterances": HISTORY[:1]}]
+    source = write_lines(tmp_path / "own.jsonl", rows)
+    assert main(["cut", "--input", str(source), "--output", str(tmp_path / "cuts.jsonl")]) == 2
+    assert "own.jsonl:2: id: found same again (first on line 1)" in capsys.readouterr().err

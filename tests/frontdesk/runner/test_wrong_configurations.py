@@ -51,6 +51,21 @@ def refused(provider, folder: Path, capsys, find: str, put: str) -> str:
         ("concurrency = 64", "concurrency = 64\nprice = { input = -1 }", "endpoints.gemini.price.input: found -1"),
         ("concurrency = 64", 'concurrency = "8"', "endpoints.gemini.concurrency: found '8'"),
         ("[endpoints.ureka]", '[endpoints." "]\nkind = "local"\n[endpoints.ureka]', "a name of printable"),
+        (
+            "[endpoints.ureka]",
+            '[endpoints."ureka\u200b"]\nkind = "local"\n[endpoints.ureka]',
+            "one spelling of each",
+        ),
+        (
+            "[endpoints.ureka]",
+            '[endpoints."ureka\u00a0"]\nkind = "local"\n[endpoints.ureka]',
+            "one spelling of each",
+        ),
+        (
+            "[endpoints.ureka]",
+            '[endpoints."\u00e9"]\nkind = "local"\n[endpoints."e\u0301"]\nkind = "local"\n[endpoints.ureka]',
+            "found 'e\\u0301' beside '\\xe9', expected one spelling",
+        ),
     ],
 )
 def test_it_is_refused_before_a_call(provider, tmp_path, capsys, find, put, message):
