@@ -38,10 +38,8 @@ def load_personas(path: Path, language: Language = "en") -> list[Persona]:
     column: the factor's name over the level's. Rows in another language than
     the one asked for are refused. Raises InputProblem naming file, line and field.
     """
-    if path.suffix.lower() in YAML:
-        top: object = read_yaml(path).data
-        if isinstance(top, dict) and "factors" in top:
-            return generate(factors_file.load(path, language), language)
+    if crosses(path):
+        return generate(factors_file.load(path, language), language)
     people: list[Persona] = []
     lines: dict[str, int | None] = {}
     names = Names(path)
@@ -55,6 +53,14 @@ def load_personas(path: Path, language: Language = "en") -> list[Persona]:
     if not people:
         raise InputProblem(path, "at least one persona", found="none")
     return people
+
+
+def crosses(path: Path) -> bool:
+    """Whether a file holds factors to be crossed, not a list of personas."""
+    if path.suffix.lower() not in YAML:
+        return False
+    top: object = read_yaml(path).data
+    return isinstance(top, dict) and "factors" in top
 
 
 def _rows(path: Path) -> Iterator[Row]:
@@ -95,7 +101,9 @@ def _persona(path: Path, line: int | None, row: Mapping[str, Any], language: Lan
 def _opens(path: Path, line: int | None, row: Mapping[str, Any]) -> tuple[str, ...]:
     given: object = row.get("opens") or ()
     parts = given.split(";") if isinstance(given, str) else given
-    names = [str(name).strip() for name in cast("list[object]", parts)] if isinstance(parts, (list, tuple)) else [""]
+    names = (
+        [str(name).strip() for name in cast("list[object]", parts)] if isinstance(parts, (list, tuple)) else [""]
+    )
     for name in names:
         if name not in DIFFICULTIES:
             expected = f"some of {', '.join(DIFFICULTIES)}, with ; between"

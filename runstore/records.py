@@ -57,7 +57,7 @@ class Persona(Record):
 
 
 class SeedQuestion(Record):
-    """The concrete opening question of a dialogue. ``levels``: per factor, the levels of those who may open with it."""
+    """The concrete opening question of a dialogue. ``levels``: per factor, those of the students it is for."""
 
     id: str
     subject: str
@@ -89,12 +89,14 @@ class Dialogue(Record):
 
     ``turns`` counts finished exchanges (a student utterance and its reply); ``notes`` counts what the reading
     rules did to the speakers' raw text (see ``simulator.speech``), and ``removed`` has what they took off.
+    ``asked``: the seed question's text, where the student opens with it in other words.
     """
 
     id: str
     persona: str
     levels: dict[str, str] = {}
     question: str
+    asked: str | None = None
     subject: str
     language: Language = "en"
     turns: int

@@ -1,13 +1,14 @@
 """Banks of questions: the shipped ones by name, and what a bank says of itself.
 
 A bank is a file or folder of questions. Its *domain*, what is taught, stands at the top of a YAML file of
-questions, or in a folder's ``bank.yaml``, which may also name the ``factors`` whose students the questions are for.
+questions, or in a folder's ``bank.yaml``, which may also name the ``factors`` of the students it is for.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from runstore.languages import languages, listed, resource
 from runstore.problems import InputProblem, Problem
@@ -67,10 +68,10 @@ def _domain(path: Path, language: str) -> str | None:
     if path.suffix.lower() not in (".yaml", ".yml"):
         return None
     file = read_yaml(path)
-    if not isinstance(file.data, dict) or "domain" not in file.data:
+    top = cast("dict[str, object]", file.data) if isinstance(file.data, dict) else {}
+    if "domain" not in top:
         return None
-    top = file.mapping(file.data, ())
-    said: object = top["domain"]
+    said = top["domain"]
     if isinstance(said, dict) and language not in file.mapping(said, ("domain",), languages()):
         return None
     return file.translated(said, ("domain",), language)

@@ -70,7 +70,9 @@ class Raw:
         }
         for factor, named in found.items():
             if not factor or not named:
-                raise self.problem("levels", "factor: levels, with ';' between factors", repr(self.values["levels"]))
+                raise self.problem(
+                    "levels", "factor: levels, with ';' between factors", repr(self.values["levels"])
+                )
         return found
 
     def _texts(self, field: str, value: object, mark: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from gateway.prompt import Answer, Message, Prompt
 from gateway.secrets import words_of
 from runstore.records import Utterance
 
-QUESTION = "Why does binary search need a sorted list? Answer in one sentence."
+QUESTION = "Why is the sky blue at noon and red at sunset? Answer in one sentence."
 
 
 def gateway_of(config: Config, *, offline: bool = False) -> Gateway:
@@ -33,7 +33,7 @@ async def ask_each(gateway: Gateway, names: Sequence[str]) -> AsyncIterator[tupl
         role="teacher",
         messages=(Message("system", "You are a teacher."), Message("user", QUESTION)),
         transcript=(Utterance(role="student", text=QUESTION),),
-        fields={"dialogue_id": "check", "subset_id": "check", "topic": "binary search", "style": "simple"},
+        fields={"dialogue_id": "check", "subset_id": "check", "topic": "light", "style": "simple"},
     )
     async with gateway:
         for name in names:
