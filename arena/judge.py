@@ -83,10 +83,16 @@ class JudgePanel:
     language: Language
     text: prompts.PromptFile
     hashes: dict[str, str]
+    subject: str | None = None
 
     @classmethod
-    def load(cls, how: Judging, language: Language = "en", folder: Path | None = None) -> JudgePanel:
-        """The shipped judge prompts, or the user's own out of ``folder``. Raises Problem, InputProblem."""
+    def load(
+        cls, how: Judging, language: Language = "en", folder: Path | None = None, domain: str | None = None
+    ) -> JudgePanel:
+        """The shipped judge prompts, or the user's own out of ``folder``; ``domain`` is what is taught.
+
+        Raises Problem, InputProblem.
+        """
         name = ("judge_single_criterion" if how.one_by_one else "judge") + (
             "_json" if how.answer_format == "json" else ""
         )
@@ -94,7 +100,12 @@ class JudgePanel:
         criteria = digest(
             [(criterion.id, criterion.name, criterion.description) for criterion in how.criteria], size=8
         )
-        return cls(how, language, text, {f"{name}.{language}": text.hash, "criteria": criteria})
+        hashes = {f"{name}.{language}": text.hash, "criteria": criteria}
+        if domain is None:
+            return cls(how, language, text, hashes)
+        subject = prompts.load(PACKAGE, "subject", language, folder)
+        hashes[f"subject.{language}"] = subject.hash
+        return cls(how, language, text, hashes, subject.fill(domain=domain))
 
     def prompt(self, match: Match, slot_a: Reply, slot_b: Reply, criterion: str) -> Prompt:
         """What a judge is sent. The fence depends on the texts alone, so a replay sends the same bytes."""
@@ -104,7 +115,8 @@ class JudgePanel:
         fields = {"history": history, "reply_a": reply_a, "reply_b": reply_b, "fence": mark}
         chosen = [one for one in self.how.criteria if criterion in (OVERALL, one.id)]
         name = "criterion" if self.how.one_by_one else "criteria"
-        content = self.text.fill(**fields, **{name: render(chosen)})
+        filled = self.text.fill(**fields, **{name: render(chosen)})
+        content = filled if self.subject is None else f"{self.subject}\n\n{filled}"
         return Prompt(
             role="judge",
             messages=(Message("user", content),),

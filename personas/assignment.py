@@ -5,12 +5,16 @@ the list uses each persona, each subject and each persona-with-subject equally o
 after every lcm(P, S) dialogues keeps the two wheels from meeting in the same pairs when P and S share a factor.
 A subject's questions go round in the same way against its personas. Drawn orders decide who comes first, so a
 longer list begins with the shorter one of the same seed.
+
+A student opens only with questions that fit (:func:`fits`): of the difficulty the persona opens with, and for the
+persona's levels. Where that keeps a persona from some question, the question is the one used least of those that
+fit, and where it keeps one from a whole subject, so is the subject. Who fits no question at all opens with any.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import lcm
 from typing import NamedTuple
 
@@ -19,6 +23,8 @@ from runstore.problems import Problem
 from runstore.records import Persona, SeedQuestion
 
 _ARRANGED = 256
+Banks = Mapping[str, Sequence[SeedQuestion]]
+"""The questions of each subject, in the order in which they are taken."""
 
 
 class Assignment(NamedTuple):
@@ -28,13 +34,30 @@ class Assignment(NamedTuple):
     question: SeedQuestion
 
 
+def fits(persona: Persona, question: SeedQuestion) -> bool:
+    """Whether such a student opens with such a question: by difficulty, and by the levels it is marked for.
+
+    A factor that the persona has no level of excludes nobody.
+    """
+    if persona.opens and question.difficulty not in persona.opens:
+        return False
+    levels = persona.levels
+    return all(levels[factor] in allowed for factor, allowed in question.levels.items() if factor in levels)
+
+
 def assign(
-    personas: Iterable[Persona], questions: Iterable[SeedQuestion], n: int, seed: int = 0
+    personas: Iterable[Persona],
+    questions: Iterable[SeedQuestion],
+    n: int,
+    seed: int = 0,
+    *,
+    match_level: bool = True,
 ) -> list[Assignment]:
     """``n`` dialogues' personas and questions.
 
-    Equally often within one: every persona, every subject, every persona with every subject, every question of a
-    subject, and every question with every persona. The result depends on ids and seed, not on the order given.
+    Equally often within one, as far as ``match_level`` (who opens with what) lets them: every persona, every
+    subject, every persona with every subject, every question of a subject, and every question with every persona.
+    The result depends on ids and seed, not on the order given.
     Raises Problem for n < 0, for ids that occur twice, and for n > 0 with no persona or no question.
     """
     people, by_subject = _by_id(personas), _by_subject(questions)
@@ -50,15 +73,66 @@ def assign(
         name: shuffled(((each.id, each) for each in bank), seed, "question order", name)
         for name, bank in by_subject.items()
     }
-    used: Counter[str] = Counter()
-    assignments: list[Assignment] = []
-    for i in range(n):
-        subject = subjects[(i + i // lcm(len(people), len(subjects))) % len(subjects)]
-        bank, turn = banks[subject], used[subject]
-        used[subject] += 1
-        question = bank[(turn + turn // lcm(len(people), len(bank))) % len(bank)]
-        assignments.append(Assignment(order[i % len(people)], question))
-    return assignments
+    wheel = _Wheel(len(people), subjects, banks)
+    cast = [order[i % len(people)] for i in range(n)]
+    if not match_level:
+        return [Assignment(person, wheel.question(i)) for i, person in enumerate(cast)]
+    matching = _Matching(people, wheel)
+    return [Assignment(person, matching.question(i, person)) for i, person in enumerate(cast)]
+
+
+class _Wheel:
+    """Subjects, and the questions of each, in drawn orders, taken by going round."""
+
+    def __init__(self, people: int, subjects: Sequence[str], banks: Banks) -> None:
+        self.people, self.subjects, self.banks = people, subjects, banks
+        self.used: Counter[str] = Counter()
+
+    def subject(self, i: int) -> str:
+        return self.subjects[(i + i // lcm(self.people, len(self.subjects))) % len(self.subjects)]
+
+    def question(self, i: int) -> SeedQuestion:
+        subject = self.subject(i)
+        bank, turn = self.banks[subject], self.used[subject]
+        self.used[subject] += 1
+        return bank[(turn + turn // lcm(self.people, len(bank))) % len(bank)]
+
+
+class _Matching:
+    """The same, but each persona with what fits: where everybody fits everything it still goes round."""
+
+    def __init__(self, people: Sequence[Persona], wheel: _Wheel) -> None:
+        self.wheel, banks = wheel, wheel.banks
+        self.fitting = {person.id: _fitting(person, banks) for person in people}
+        self.every_subject = all(own.keys() == banks.keys() for own in self.fitting.values())
+        self.open = {
+            name
+            for name, bank in banks.items()
+            if all(len(own.get(name, ())) == len(bank) for own in self.fitting.values())
+        }
+        self.used: Counter[str | tuple[str, str]] = Counter()
+
+    def question(self, i: int, person: Persona) -> SeedQuestion:
+        own = self.fitting[person.id]
+        subject = self.wheel.subject(i) if self.every_subject else self._least_of_subjects(own, person)
+        if self.every_subject and subject in self.open:
+            return self.wheel.question(i)
+        self.used[subject] += 1
+        self.used[person.id, subject] += 1
+        chosen = min(own[subject], key=lambda each: (self.used[each.id], self.used[person.id, each.id]))
+        self.used[chosen.id] += 1
+        self.used[person.id, chosen.id] += 1
+        return chosen
+
+    def _least_of_subjects(self, own: Iterable[str], person: Persona) -> str:
+        """Least used with this persona, then least used of all, then the first in the drawn order."""
+        at = {name: place for place, name in enumerate(self.wheel.subjects)}
+        return min(own, key=lambda name: (self.used[person.id, name], self.used[name], at[name]))
+
+
+def _fitting(person: Persona, banks: Banks) -> Banks:
+    found = {name: [each for each in bank if fits(person, each)] for name, bank in banks.items()}
+    return {name: bank for name, bank in found.items() if bank} or banks
 
 
 def _by_id(personas: Iterable[Persona]) -> list[Persona]:

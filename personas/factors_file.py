@@ -3,7 +3,8 @@
 The file is YAML with ``factors`` (each ``id``, ``short``, ``name``, ``levels`` of ``id`` and ``text``), and may
 have ``intro``, ``outro`` and ``interactions`` (``when``: levels that come together, ``text``). A text is one for
 all languages, or a mapping from language to text. The file and each level may have ``acts``: weights of the kinds
-of utterance, multiplied where the kind of a student's next utterance is drawn.
+of utterance, multiplied where the kind of a student's next utterance is drawn. A level may have ``opens`` (the
+difficulties of questions such a student opens with), a level or an interaction ``leaves_early``.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from math import isfinite, prod
 from pathlib import Path
 from typing import Any, cast
 
-from runstore.languages import resource
-from runstore.records import ACTS, Act
+from runstore.languages import listed, resource
+from runstore.problems import Problem
+from runstore.records import ACTS, DIFFICULTIES, Act
 from runstore.yaml_file import Place, YamlFile, read_yaml
 
 _ID = re.compile(r"[\w-]+")
@@ -29,6 +31,8 @@ class Level:
     id: str
     text: str
     acts: Mapping[Act, float] = field(default_factory=dict[Act, float])
+    opens: tuple[str, ...] = ()
+    leaves_early: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class Interaction:
 
     when: Mapping[str, str]
     text: str
+    leaves_early: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +76,30 @@ class FactorSet:
         return {name: table for name, table in {"*": self.acts, **levels}.items() if table}
 
 
-def default_path() -> Path:
-    return resource("personas", "factors/students.yaml")
+STUDENTS = "students"
 
 
-def load(path: Path | None = None, language: str = "en") -> FactorSet:
-    """A factor file (by default the shipped one). Raises InputProblem naming file, line and field."""
-    file = read_yaml(path or default_path())
+def shipped() -> dict[str, Path]:
+    """The factor files that come with the product, by name."""
+    return {path.stem: path for path in listed("personas", "factors", "*.yaml")}
+
+
+def path_of(name: Path | str | None = None) -> Path:
+    """A factor file: a path, the name of a shipped one, or by default ``students``.
+
+    Raises Problem for a plain name that is neither a file nor shipped.
+    """
+    chosen = Path(name if name is not None else STUDENTS)
+    if chosen.exists() or chosen.suffix or len(chosen.parts) > 1:
+        return chosen
+    if str(chosen) not in shipped():
+        raise Problem(f"factors: found {str(chosen)!r}, expected a file, or one of {', '.join(shipped())}")
+    return resource("personas", f"factors/{chosen}.yaml")
+
+
+def load(path: Path | str | None = None, language: str = "en") -> FactorSet:
+    """A factor file, or a shipped one by name. Raises InputProblem naming file, line and field; Problem."""
+    file = read_yaml(path_of(path))
     top = file.mapping(file.data, (), ("intro", "acts", "factors", "interactions", "outro"))
     if "factors" not in top:
         raise file.problem((), "a key 'factors'", "none")
@@ -116,12 +138,31 @@ def _factor(file: YamlFile, entry: object, place: Place, language: str) -> Facto
 
 
 def _level(file: YamlFile, entry: object, place: Place, language: str) -> Level:
-    fields = file.mapping(entry, place, ("id", "acts", "text"))
+    fields = file.mapping(entry, place, ("id", "opens", "leaves_early", "acts", "text"))
     return Level(
         id=_identity(file, fields, place, "id"),
         text=file.translated(fields.get("text", ""), (*place, "text"), language),
         acts=_acts(file, fields, place),
+        opens=_opens(file, fields, place),
+        leaves_early=_leaves(file, fields, place),
     )
+
+
+def _opens(file: YamlFile, fields: Mapping[str, Any], place: Place) -> tuple[str, ...]:
+    if "opens" not in fields:
+        return ()
+    names = [str(name) for name in file.sequence(fields["opens"], (*place, "opens"))]
+    for name in names:
+        if name not in DIFFICULTIES:
+            raise file.problem((*place, "opens"), f"some of {', '.join(DIFFICULTIES)}", name)
+    return tuple(names)
+
+
+def _leaves(file: YamlFile, fields: Mapping[str, Any], place: Place) -> bool:
+    value = fields.get("leaves_early", "false")
+    if value not in ("true", "false"):
+        raise file.problem((*place, "leaves_early"), "true or false", value)
+    return value == "true"
 
 
 def _acts(file: YamlFile, fields: Mapping[str, Any], place: Place) -> dict[Act, float]:
@@ -142,7 +183,7 @@ def _acts(file: YamlFile, fields: Mapping[str, Any], place: Place) -> dict[Act, 
 def _interaction(
     file: YamlFile, entry: object, place: Place, language: str, factors: tuple[Factor, ...]
 ) -> Interaction:
-    fields = file.mapping(entry, place, ("when", "text"))
+    fields = file.mapping(entry, place, ("when", "leaves_early", "text"))
     known = {factor.id: [level.id for level in factor.levels] for factor in factors}
     when = file.mapping(fields.get("when"), (*place, "when"), known)
     for factor, level in when.items():
@@ -150,7 +191,8 @@ def _interaction(
             raise file.problem((*place, "when", factor), f"one of the levels {', '.join(known[factor])}", level)
     if not when:
         raise file.problem((*place, "when"), "at least one level", "none")
-    return Interaction(when, file.translated(fields.get("text", ""), (*place, "text"), language))
+    text = file.translated(fields.get("text", ""), (*place, "text"), language)
+    return Interaction(when, text, _leaves(file, fields, place))
 
 
 def _identity(file: YamlFile, fields: Mapping[str, Any], place: Place, key: str) -> str:

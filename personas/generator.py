@@ -9,7 +9,7 @@ from typing import Literal
 from personas.balance import balanced_rows
 from personas.factors_file import FactorSet, Level, load
 from runstore.problems import Problem
-from runstore.records import Language, Persona
+from runstore.records import DIFFICULTIES, Language, Persona
 
 Design = Literal["full", "balanced"]
 LARGEST_CROSSING = 100_000
@@ -30,7 +30,7 @@ def generate(
 
     Raises InputProblem for a wrong file, Problem for a size that the design cannot have.
     """
-    chosen = factors if isinstance(factors, FactorSet) else load(Path(factors) if factors else None, language)
+    chosen = factors if isinstance(factors, FactorSet) else load(factors or None, language)
     if design == "full":
         if size not in (None, chosen.combinations):
             raise Problem(
@@ -61,11 +61,19 @@ def _fraction(chosen: FactorSet, size: int | None, seed: int) -> list[tuple[Leve
 
 def _persona(chosen: FactorSet, row: tuple[Level, ...]) -> Persona:
     levels = {factor.id: level.id for factor, level in zip(chosen.factors, row, strict=True)}
-    added = [each.text for each in chosen.interactions if each.when.items() <= levels.items()]
-    parts = [chosen.intro, *(level.text for level in row), *added, chosen.outro]
+    added = [each for each in chosen.interactions if each.when.items() <= levels.items()]
+    parts = [chosen.intro, *(level.text for level in row), *(each.text for each in added), chosen.outro]
     return Persona(
         id=".".join(f"{factor.short}-{levels[factor.id]}" for factor in chosen.factors),
         levels=levels,
         language=chosen.language,
+        opens=_opened_by(row),
+        leaves_early=any(each.leaves_early for each in (*row, *added)),
         text="\n".join(part for part in parts if part),
     )
+
+
+def _opened_by(row: tuple[Level, ...]) -> tuple[str, ...]:
+    """The difficulties that every level of the row opens with; none where they leave none in common."""
+    said = [set(level.opens) for level in row if level.opens]
+    return tuple(name for name in DIFFICULTIES if said and all(name in each for each in said))

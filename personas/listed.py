@@ -12,7 +12,7 @@ from personas.generator import generate
 from runstore.ids import content_id
 from runstore.problems import InputProblem
 from runstore.publish import clean_unicode
-from runstore.records import Language, Persona
+from runstore.records import DIFFICULTIES, Language, Persona
 from runstore.tables import Names, Schema, read_table
 from runstore.yaml_file import read_yaml
 
@@ -21,6 +21,8 @@ PERSONAS = Schema(
         "id": ("번호", "아이디", "식별자"),
         "text": ("설명", "내용", "본문", "description"),
         "language": ("언어",),
+        "opens": ("시작난이도",),
+        "leaves_early": ("일찍떠남",),
     }
 )
 YAML = (".yaml", ".yml")
@@ -31,14 +33,13 @@ Row = tuple[int | None, Mapping[str, Any]]
 def load_personas(path: Path, language: Language = "en") -> list[Persona]:
     """A file's personas: listed one a row, or crossed where the file is a YAML file of factors.
 
-    A row has ``text``; ``id`` (made of the text where there is none) and ``language`` may be there. Levels are an
-    object ``levels``, or every other column: the factor's name over the level's. Rows in another language than
+    A row has ``text``; ``id`` (made of the text where there is none), ``language``, ``opens`` (difficulties, with
+    ; between) and ``leaves_early`` (true or false) may be there. Levels are an object ``levels``, or every other
+    column: the factor's name over the level's. Rows in another language than
     the one asked for are refused. Raises InputProblem naming file, line and field.
     """
-    if path.suffix.lower() in YAML:
-        top: object = read_yaml(path).data
-        if isinstance(top, dict) and "factors" in top:
-            return generate(factors_file.load(path, language), language)
+    if crosses(path):
+        return generate(factors_file.load(path, language), language)
     people: list[Persona] = []
     lines: dict[str, int | None] = {}
     names = Names(path)
@@ -52,6 +53,14 @@ def load_personas(path: Path, language: Language = "en") -> list[Persona]:
     if not people:
         raise InputProblem(path, "at least one persona", found="none")
     return people
+
+
+def crosses(path: Path) -> bool:
+    """Whether a file holds factors to be crossed, not a list of personas."""
+    if path.suffix.lower() not in YAML:
+        return False
+    top: object = read_yaml(path).data
+    return isinstance(top, dict) and "factors" in top
 
 
 def _rows(path: Path) -> Iterator[Row]:
@@ -80,8 +89,34 @@ def _persona(path: Path, line: int | None, row: Mapping[str, Any], language: Lan
     if not _ID.fullmatch(identity):
         raise InputProblem(path, "letters, digits, . _ or - only", found=identity, line=line, field="id")
     return Persona(
-        id=identity, levels=_levels(path, line, row), language=language, text=clean_unicode(text.strip())
+        id=identity,
+        levels=_levels(path, line, row),
+        language=language,
+        opens=_opens(path, line, row),
+        leaves_early=_leaves(path, line, row),
+        text=clean_unicode(text.strip()),
     )
+
+
+def _opens(path: Path, line: int | None, row: Mapping[str, Any]) -> tuple[str, ...]:
+    given: object = row.get("opens") or ()
+    parts = given.split(";") if isinstance(given, str) else given
+    names = (
+        [str(name).strip() for name in cast("list[object]", parts)] if isinstance(parts, (list, tuple)) else [""]
+    )
+    for name in names:
+        if name not in DIFFICULTIES:
+            expected = f"some of {', '.join(DIFFICULTIES)}, with ; between"
+            raise InputProblem(path, expected, found=given, line=line, field="opens")
+    return tuple(names)
+
+
+def _leaves(path: Path, line: int | None, row: Mapping[str, Any]) -> bool:
+    given = row.get("leaves_early")
+    text = "" if given is None else str(given).strip().casefold()
+    if text not in ("true", "false", ""):
+        raise InputProblem(path, "true or false", found=given, line=line, field="leaves_early")
+    return text == "true"
 
 
 def _levels(path: Path, line: int | None, row: Mapping[str, Any]) -> dict[str, str]:

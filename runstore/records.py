@@ -32,6 +32,9 @@ ACTS: tuple[Act, ...] = (
 )
 
 
+DIFFICULTIES = ("middling", "hard")
+
+
 class Record(BaseModel):
     """Base of all records: frozen; unknown fields in a file (somebody else's columns) are left out on reading."""
 
@@ -39,20 +42,27 @@ class Record(BaseModel):
 
 
 class Persona(Record):
-    """A student: one combination of levels, and the text that tells a model how such a student writes."""
+    """A student: one combination of levels, and the text that tells a model how such a student writes.
+
+    ``opens``: the difficulties of the questions this student opens with (none named: any). ``leaves_early``: the
+    text has this student give up soon.
+    """
 
     id: str
     levels: dict[str, str]
     language: Language = "en"
+    opens: tuple[str, ...] = ()
+    leaves_early: bool = False
     text: str
 
 
 class SeedQuestion(Record):
-    """The concrete opening question of a dialogue."""
+    """The concrete opening question of a dialogue. ``levels``: per factor, those of the students it is for."""
 
     id: str
     subject: str
     difficulty: str = "middling"
+    levels: dict[str, tuple[str, ...]] = {}
     tags: tuple[str, ...] = ()
     language: Language = "en"
     text: str
@@ -79,12 +89,14 @@ class Dialogue(Record):
 
     ``turns`` counts finished exchanges (a student utterance and its reply); ``notes`` counts what the reading
     rules did to the speakers' raw text (see ``simulator.speech``), and ``removed`` has what they took off.
+    ``asked``: the seed question's text, where the student opens with it in other words.
     """
 
     id: str
     persona: str
     levels: dict[str, str] = {}
     question: str
+    asked: str | None = None
     subject: str
     language: Language = "en"
     turns: int

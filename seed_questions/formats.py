@@ -13,12 +13,13 @@ from runstore.tables import SUFFIXES, Schema, read_table
 from runstore.tables.encodings import read_text
 from runstore.yaml_file import Place, YamlFile, read_yaml
 
-FIELDS = ("id", "subject", "difficulty", "tags", "language", "text")
+FIELDS = ("id", "subject", "difficulty", "levels", "tags", "language", "text")
 QUESTIONS = Schema(
     {
         "id": ("번호", "아이디", "식별자"),
         "subject": ("과목", "교과"),
         "difficulty": ("난이도",),
+        "levels": ("대상", "수준"),
         "tags": ("태그",),
         "language": ("언어",),
         "text": ("질문", "문제"),
@@ -54,13 +55,33 @@ class Raw:
 
     def tags(self) -> tuple[str, ...]:
         """A list of texts, or one text with semicolons."""
-        value = self.values.get("tags") or ()
-        parts = value.split(";") if isinstance(value, str) else value
+        return self._texts("tags", self.values.get("tags") or (), ";")
+
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """Who may open with it: ``{factor: levels}``, or one text such as ``year: middle1, middle2; track: b``."""
+        value: object = self.values.get("levels") or {}
+        if isinstance(value, str):
+            value = dict(_factor_and_levels(part) for part in value.split(";") if part.strip())
+        if not isinstance(value, dict):
+            raise self.problem("levels", "factor: levels, with ';' between factors", repr(value))
+        found = {
+            str(factor).strip(): self._texts(f"levels.{factor}", named, ",")
+            for factor, named in cast("dict[object, object]", value).items()
+        }
+        for factor, named in found.items():
+            if not factor or not named:
+                raise self.problem(
+                    "levels", "factor: levels, with ';' between factors", repr(self.values["levels"])
+                )
+        return found
+
+    def _texts(self, field: str, value: object, mark: str) -> tuple[str, ...]:
+        parts = value.split(mark) if isinstance(value, str) else value
         if not isinstance(parts, (list, tuple)) or not all(
             isinstance(part, str) for part in cast("list[object]", parts)
         ):
-            raise self.problem("tags", "a list of texts, or texts with ';' between", repr(value))
-        return tuple(tag.strip() for tag in cast("list[str]", parts) if tag.strip())
+            raise self.problem(field, f"a list of texts, or texts with {mark!r} between", repr(value))
+        return tuple(part.strip() for part in cast("list[str]", parts) if part.strip())
 
     def text(self, language: str) -> str:
         """The question itself, where it is a mapping the text of ``language``."""
@@ -82,7 +103,7 @@ def read_yaml_questions(path: Path) -> Iterator[Raw]:
     place: Place = ()
     entries = file.data
     if isinstance(entries, dict):
-        top = file.mapping(file.data, (), ("subject", "language", "difficulty", "questions"))
+        top = file.mapping(file.data, (), ("subject", "language", "difficulty", "domain", "questions"))
         shared = {key: top[key] for key in ("subject", "language", "difficulty") if key in top}
         entries, place = top.get("questions"), ("questions",)
     for at, entry in enumerate(file.sequence(entries, place)):
@@ -93,6 +114,11 @@ def _yaml_question(file: YamlFile, entry: object, place: Place, shared: Mapping[
     if isinstance(entry, str):
         return Raw(file.path, file.line(place), {**shared, "text": entry})
     return Raw(file.path, file.line(place), {**shared, **file.mapping(entry, place, FIELDS)})
+
+
+def _factor_and_levels(text: str) -> tuple[str, str]:
+    factor, _, levels = text.partition(":")
+    return factor.strip(), levels
 
 
 def read_table_questions(path: Path) -> Iterator[Raw]:

@@ -13,29 +13,25 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runstore.ids import content_id
-from runstore.languages import languages, resource
+from runstore.languages import languages
 from runstore.problems import InputProblem, Problem
-from runstore.records import Language, SeedQuestion
+from runstore.records import DIFFICULTIES, Language, SeedQuestion
 from runstore.tables import Names
+from seed_questions.banks import CARD, path_of_bank
 from seed_questions.formats import READERS, Raw
 
-DIFFICULTIES = ("middling", "hard")
 _ID = re.compile(r"[\w.-]+")
 
 
-def bank_path() -> Path:
-    return resource("seed_questions", "bank")
-
-
 def load(path: Path | str | None = None, language: Language = "en") -> list[SeedQuestion]:
-    """The questions of a file, of every such file in a folder (by name), or of the shipped bank.
+    """The questions of a file, of every such file in a folder (by name), or of the default bank.
 
     Raises InputProblem naming file, line and field for what cannot be read, is blank, is twice, has no text in
     ``language``, or is marked as being in another language; Problem for a language nobody knows.
     """
     if language not in languages():
         raise Problem(f"language {language!r} is not one of {', '.join(languages())}")
-    chosen = bank_path() if path is None else Path(path)
+    chosen = path_of_bank() if path is None else Path(path)
     questions: list[SeedQuestion] = []
     seen: dict[str, Raw] = {}
     names = Names(chosen)
@@ -56,7 +52,7 @@ def _raws(path: Path) -> Iterator[Raw]:
 
 def _files(path: Path) -> Iterable[Path]:
     if path.is_dir():
-        return sorted(entry for entry in path.iterdir() if entry.suffix.lower() in READERS)
+        return sorted(entry for entry in path.iterdir() if entry.suffix.lower() in READERS and entry.name != CARD)
     if path.suffix.lower() not in READERS:
         raise InputProblem(path, f"a file that ends in {', '.join(READERS)}, or a folder of such files")
     return [path]
@@ -76,6 +72,7 @@ def _question(raw: Raw, language: Language, names: Names) -> SeedQuestion:
         id=identity,
         subject=raw.plain("subject") or "general",
         difficulty=difficulty,
+        levels=raw.levels(),
         tags=raw.tags(),
         language=language,
         text=text,

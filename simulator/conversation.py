@@ -1,7 +1,7 @@
 """One persona and one seed question -> one dialogue of *t* turns.
 
 The student speaks first, with the seed question; the teacher has the last word. So a full dialogue of *t* turns
-costs *t* teacher calls and *t* - 1 student calls.
+costs *t* teacher calls and *t* - 1 student calls, and one more where the student words the opening.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ EVEN_ACTS: ActWeights = dict.fromkeys(ACTS, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """How dialogues are held. ``weights``: per level (``factor-level``) or ``*``, the share of each act."""
+    """How dialogues are held. ``weights``: per level (``factor-level``) or ``*``, the share of each act.
+
+    ``stays``: exactly ``turns`` turns, whoever would rather leave; ``rephrases``: the student says the opening
+    question in its own words.
+    """
 
     student: str
     teacher: str
@@ -33,6 +37,8 @@ class Conversation:
     acts: Literal["free", "planned"] = "free"
     weights: Mapping[str, ActWeights] = field(default_factory=lambda: {"*": EVEN_ACTS})
     style: str = SIMPLE
+    stays: bool = False
+    rephrases: bool = False
     blank_retries: int = 2
     seed: int = 0
 
@@ -67,6 +73,7 @@ async def converse(
         persona=persona.id,
         levels=persona.levels,
         question=question.id,
+        asked=question.text if how.rephrases else None,
         subject=question.subject,
         language=question.language,
         turns=sum(utterance.role == "teacher" for utterance in talk.said),
@@ -97,6 +104,8 @@ class _Talk:
 
     async def hold(self) -> tuple[End, str | None, CallFailed | None]:
         try:
+            if self.how.rephrases:
+                await self._student_opens()
             for turn in range(1, self.how.turns + 1):
                 await self._teacher_speaks(turn)
                 if turn < self.how.turns:
@@ -121,9 +130,18 @@ class _Talk:
             "failure", message, CallFailed(self.how.teacher, "empty", message, self.how.blank_retries + 1)
         )
 
+    async def _student_opens(self) -> None:
+        """The opening question as the student words it. The end marker is no part of it."""
+        self.said.clear()
+        prompt = self.roles.opening_prompt(self.persona, self.question.text, self.fields)
+        await self._student_says(prompt, 1, None, may_end=False)
+
     async def _student_speaks(self, turn: int) -> None:
         act = self._planned_act(turn)
         prompt = self.roles.student_prompt(self.persona, self.said, act, self.fields)
+        await self._student_says(prompt, turn, act, may_end=not self.how.stays)
+
+    async def _student_says(self, prompt: Prompt, turn: int, act: Act | None, *, may_end: bool) -> None:
         for attempt in range(self.how.blank_retries + 1):
             answer = await self._answer(self.how.student, prompt, turn, attempt)
             speech = read_speech(answer.text, "student")
@@ -131,12 +149,15 @@ class _Talk:
             self.removed.extend(speech.removed)
             if not speech.is_blank:
                 self.said.append(Utterance(role="student", text=speech.text, act=act))
-            if speech.ended:
+            if speech.ended and may_end:
                 raise _Ended("student ended")
             if not speech.is_blank:
                 return
             self.notes["blank"] += 1
-        raise _Ended("empty student reply", f"only blank replies in {self.how.blank_retries + 1} tries")
+        tries = self.how.blank_retries + 1
+        message = f"only blank replies in {tries} tries"
+        unopened = CallFailed(self.how.student, "empty", message, tries) if not self.said else None
+        raise _Ended("empty student reply", message, unopened)
 
     async def _answer(self, endpoint: str, prompt: Prompt, turn: int, attempt: int) -> Answer:
         """Every dialogue's calls are its own samples, even where two of them send the same text."""

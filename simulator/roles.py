@@ -31,6 +31,9 @@ class Roles:
     acts: dict[str, str]
     teachers: dict[str, prompts.PromptFile]
     hashes: dict[str, str]
+    subject: str | None = None
+    stay: prompts.PromptFile | None = None
+    rephrase: prompts.PromptFile | None = None
 
     @classmethod
     def load(
@@ -38,8 +41,16 @@ class Roles:
         language: Language = "en",
         folder: Path | None = None,
         styles: Sequence[str] = (SIMPLE,),
+        *,
+        domain: str | None = None,
+        stays: bool = False,
+        rephrases: bool = False,
     ) -> Roles:
-        """The shipped prompts, or the user's own out of ``folder``. Raises Problem, InputProblem."""
+        """The shipped prompts, or the user's own out of ``folder``. Raises Problem, InputProblem.
+
+        ``domain`` is what is taught; ``stays`` keeps students to the planned turns, ``rephrases`` has them put
+        the opening question into their own words.
+        """
         student, opening, planned = (
             prompts.load(PACKAGE, name, language, folder)
             for name in ("student", "student_opening", "student_planned")
@@ -49,16 +60,40 @@ class Roles:
         teachers = {
             style: prompts.load(PACKAGE, f"teacher.{style}", language, folder, like=like) for style in styles
         }
-        files = [student, opening, planned, table, *teachers.values()]
+        wanted = {"subject": domain is not None, "student_stay": stays, "student_rephrase": rephrases}
+        more = {name: prompts.load(PACKAGE, name, language, folder) for name, asked in wanted.items() if asked}
+        files = [student, opening, planned, table, *teachers.values(), *more.values()]
         hashes = {f"{file.name}.{file.language}": file.hash for file in files}
-        return cls(language, student, opening, planned, table.texts, teachers, hashes)
+        subject = more["subject"].fill(domain=domain) if domain is not None else None
+        stay, rephrase = more.get("student_stay"), more.get("student_rephrase")
+        return cls(language, student, opening, planned, table.texts, teachers, hashes, subject, stay, rephrase)
+
+    def opening_prompt(self, persona: Persona, question: str, fields: dict[str, str]) -> Prompt:
+        """The opening question in the student's own words. Raises ValueError where the prompt was not loaded."""
+        if self.rephrase is None:
+            raise ValueError("roles were loaded without the prompt that rephrases openings")
+        wanted = Utterance(role="student", text=question)
+        return Prompt(
+            role="student",
+            messages=(
+                Message("system", self._student_system(persona)),
+                Message("user", self.rephrase.fill(question=question)),
+            ),
+            transcript=(wanted,),
+            fields={**fields, "persona": persona.text, "act": ""},
+        )
+
+    def _student_system(self, persona: Persona) -> str:
+        stay = self.stay.text if self.stay is not None else None
+        parts = [self.subject, self.student.fill(persona=persona.text), stay]
+        return "\n\n".join(part for part in parts if part is not None)
 
     def student_prompt(
         self, persona: Persona, history: Sequence[Utterance], act: Act | None, fields: dict[str, str]
     ) -> Prompt:
         """The student's next utterance. ``act``: the kind asked for, or None where the model chooses."""
         messages = [
-            Message("system", self.student.fill(persona=persona.text)),
+            Message("system", self._student_system(persona)),
             Message("user", self.opening.text),
             *_chat(history, own="student"),
         ]
@@ -76,8 +111,9 @@ class Roles:
     def teacher_prompt(
         self, history: Sequence[Utterance], style: str, fields: dict[str, str], system: str | None = None
     ) -> Prompt:
-        """The teacher's reply to a history that ends with the student. ``system`` replaces the style's text."""
-        text = system if system is not None else self.teachers[style].text
+        """The teacher's reply to a history that ends with the student. ``system`` replaces all of our own text."""
+        told = "\n\n".join(part for part in (self.teachers[style].text, self.subject) if part is not None)
+        text = system if system is not None else told
         return Prompt(
             role="teacher",
             messages=(Message("system", text), *_chat(history, own="teacher")),

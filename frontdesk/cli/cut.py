@@ -18,20 +18,19 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     options.add_place(parser)
     options.add_run_options(parser)
+    options.add_size_options(parser, "subsets")
     parser.add_argument("--input", type=Path, metavar="FILE", help="dialogues of your own (JSON lines)")
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="where the subsets go (needed with --input; else a copy)"
     )
-    parser.add_argument("--subsets", type=int, metavar="M", help="how many (default 200, or as configured)")
     parser.add_argument("--depth", choices=("uniform", "any"), help="how depths are spread (default: uniform)")
     parser.add_argument("--last-turns", type=int, metavar="K", help="keep only the last K exchanges of a history")
 
 
 def run(args: argparse.Namespace) -> int:
     """0, or 1 where the dialogues hold fewer subsets than were asked for."""
-    for name in ("subsets", "last_turns"):
-        if (value := getattr(args, name)) is not None and value < 1:
-            raise Problem(f"--{name.replace('_', '-')}: found {value}, expected 1 at least")
+    if args.last_turns is not None and args.last_turns < 1:
+        raise Problem(f"--last-turns: found {args.last_turns}, expected 1 at least")
     return _cut_run(args) if args.input is None else _cut_file(args)
 
 

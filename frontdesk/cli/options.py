@@ -57,6 +57,24 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--durable", action="store_true", help="sync the journal to disk with every write")
 
 
+def add_size_options(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Options ``--dialogues``, ``--turns`` and ``--subsets``, each in place of what is configured."""
+    sizes = {
+        "dialogues": ("N", "replaces [simulate] dialogues"),
+        "turns": ("T", "replaces [simulate] turns"),
+        "subsets": ("M", "replaces [cut] subsets"),
+    }
+    for name in names:
+        letter, what = sizes[name]
+        parser.add_argument(f"--{name}", type=_count, metavar=letter, help=what)
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a whole number, 1 at least")
+    return int(text)
+
+
 def add_partial_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-partial",

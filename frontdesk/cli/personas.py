@@ -7,6 +7,9 @@ from pathlib import Path
 
 from frontdesk.cli.listing import counted, print_json_lines, print_table, write_file
 from personas import factors_file, generate, load_personas
+from personas.contradictions import in_factors, in_lists
+from personas.factors_file import shipped
+from personas.listed import crosses
 from runstore.languages import languages
 from runstore.problems import Problem
 from runstore.records import Persona
@@ -23,7 +26,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="your own personas: a list (CSV, TSV, XLSX, JSON, Parquet, YAML), or factors (YAML)",
     )
-    parser.add_argument("--factors", type=Path, metavar="FILE", help="a factor file of your own (YAML)")
+    parser.add_argument(
+        "--factors", metavar="FILE", help=f"a factor file of your own (YAML), or one of {', '.join(shipped())}"
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="look for texts that say the opposite of each other to one persona; exit 1 where some do",
+    )
     parser.add_argument(
         "--design", choices=("full", "balanced"), default="full", help="every combination, or a balanced fraction"
     )
@@ -34,11 +44,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.check:
+        return _check(args)
     people, titles = _listed(args) if args.input else _generated(args)
     people, names = _chosen(people, args.ids), list(titles)
     if args.output:
-        header = ["id", *names, "language", "text"]
-        rows = [[each.id, *_levels(each, names), each.language, each.text] for each in people]
+        header = ["id", *names, "language", "opens", "leaves_early", "text"]
+        rows = [
+            [
+                each.id,
+                *_levels(each, names),
+                each.language,
+                ";".join(each.opens),
+                str(each.leaves_early).lower(),
+                each.text,
+            ]
+            for each in people
+        ]
         write_file(args.output, people, header, rows)
     if args.json:
         print_json_lines(people)
@@ -47,6 +69,21 @@ def run(args: argparse.Namespace) -> int:
         shown = [[each.id, *([each.text] if args.ids else _levels(each, names))] for each in people]
         print_table(counted(len(people), "persona"), header, shown)
     return 0
+
+
+def _check(args: argparse.Namespace) -> int:
+    """0, or 1 where texts that meet in a persona contradict each other."""
+    if args.input and not crosses(args.input):
+        found = in_lists(_listed(args)[0])
+    else:
+        found = in_factors(factors_file.load(args.input or args.factors, args.language))
+    if args.json:
+        print_json_lines(found)
+    else:
+        print(f"{counted(len(found), 'contradiction')}: texts of one persona that say the opposite of each other")
+        for each in found:
+            print(f"\n{each.about}: {each.first} says {each.says!r}\n  {each.second} says {each.opposes!r}")
+    return 1 if found else 0
 
 
 def _generated(args: argparse.Namespace) -> tuple[list[Persona], dict[str, str]]:

@@ -9,9 +9,9 @@ from frontdesk.cli.listing import counted, print_json_lines, print_table, write_
 from runstore.languages import languages
 from runstore.problems import Problem
 from runstore.records import SeedQuestion
-from seed_questions import load
+from seed_questions import DEFAULT, load, path_of_bank
 
-_HEADER = ("id", "subject", "difficulty", "tags", "language", "text")
+_HEADER = ("id", "subject", "difficulty", "levels", "tags", "language", "text")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="your own questions: a table (CSV, TSV, XLSX, JSON, Parquet), YAML or text, or a folder",
     )
+    parser.add_argument("--bank", metavar="NAME", help=f"a shipped bank (default: {DEFAULT})")
     parser.add_argument(
         "--language", choices=languages(), default="en", help="language of the texts (default: en)"
     )
@@ -30,10 +31,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    questions = _chosen(load(args.input, args.language), args.subject or [])
+    if args.input is not None and args.bank is not None:
+        raise Problem("--bank goes without --input: give one of them")
+    path = args.input if args.input is not None else path_of_bank(args.bank or DEFAULT)
+    questions = _chosen(load(path, args.language), args.subject or [])
     if args.output:
         rows = [
-            [each.id, each.subject, each.difficulty, ";".join(each.tags), each.language, each.text]
+            [
+                each.id,
+                each.subject,
+                each.difficulty,
+                "; ".join(f"{factor}: {', '.join(named)}" for factor, named in each.levels.items()),
+                ";".join(each.tags),
+                each.language,
+                each.text,
+            ]
             for each in questions
         ]
         write_file(args.output, questions, _HEADER, rows)

@@ -48,9 +48,23 @@ def load_config(args: argparse.Namespace) -> Config:
     changes = {
         key: value for key in ("seed", "language", "prompts") if (value := getattr(args, key, None)) is not None
     }
-    if not changes:
-        return config
-    return config.model_copy(update={"run": config.run.model_copy(update=changes)})
+    if changes:
+        config = config.model_copy(update={"run": config.run.model_copy(update=changes)})
+    return _with_sizes(config, args)
+
+
+def _with_sizes(config: Config, args: argparse.Namespace) -> Config:
+    """The configuration with ``--dialogues``, ``--turns`` and ``--subsets`` in place of its own.
+
+    Raises Problem for dialogues or turns without a section that simulates.
+    """
+    given = {name: getattr(args, name, None) for name in ("dialogues", "turns", "subsets")}
+    sizes = {name: value for name, value in given.items() if isinstance(value, int)}
+    if (subsets := sizes.pop("subsets", None)) is not None:
+        config = config.model_copy(update={"cut": config.cut.model_copy(update={"subsets": subsets})})
+    if sizes:
+        config = config.model_copy(update={"simulate": config.require_simulate().model_copy(update=sizes)})
+    return config
 
 
 def folder_of(args: argparse.Namespace, config: Config) -> RunFolder:

@@ -46,6 +46,7 @@ class RunSection(Section):
 
 
 class PersonasSection(Section):
+    file: str | None = None
     factors: str | None = None
     design: Literal["full", "balanced"] = "full"
     size: Whole | None = None
@@ -53,6 +54,7 @@ class PersonasSection(Section):
 
 class QuestionsSection(Section):
     file: str | None = None
+    bank: str | None = None
     subjects: tuple[str, ...] | None = None
 
 
@@ -64,6 +66,9 @@ class SimulateSection(Section):
     acts: Literal["free", "planned"] = "free"
     act_weights: dict[str, dict[Act, NotNegative]] | None = None
     style: str = "simple"
+    ends: Literal["natural", "fixed"] = "natural"
+    match_level: YesNo = True
+    rephrase_openings: YesNo = False
     blank_retries: Whole = Field(default=2, ge=0)
 
 
@@ -213,7 +218,13 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
         raise InputProblem(path, "TOML", found=str(error), line=int(line[1]) if line else None) from error
 
 
-_PATH_KEYS = (("run", "prompts"), ("personas", "factors"), ("questions", "file"), ("judge", "criteria"))
+_PATH_KEYS = (
+    ("run", "prompts"),
+    ("personas", "file"),
+    ("personas", "factors"),
+    ("questions", "file"),
+    ("judge", "criteria"),
+)
 
 
 def with_whole_paths(data: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -62,6 +62,7 @@ class Workload:
 
     dialogues: int = 0
     turns: int = 0
+    rephrases: bool = False
     student: str | None = None
     teacher: str | None = None
     subsets: int = 0
@@ -92,8 +93,9 @@ class Workload:
         """Each endpoint's calls, in order of stages; parts without a call are left out."""
         parts: list[Calls] = []
         if self.student is not None and self.teacher is not None:
-            # The first utterance is the seed question, the last word is the teacher's.
-            parts.append(Calls("simulate", "student", self.student, self.dialogues * (self.turns - 1)))
+            # The first utterance is the seed question (or one call for it), the last word is the teacher's.
+            spoken = self.turns if self.rephrases else self.turns - 1
+            parts.append(Calls("simulate", "student", self.student, self.dialogues * spoken))
             parts.append(Calls("simulate", "teacher", self.teacher, self.dialogues * self.turns))
         if self.is_collected:
             parts += [Calls("collect", "teacher", name, self.subsets) for name in self.endpoints]
@@ -130,6 +132,7 @@ def workload(
     load = Workload(
         dialogues=how.dialogues if how is not None else 0,
         turns=how.turns if how is not None else 0,
+        rephrases=how is not None and how.rephrase_openings,
         student=how.student if how is not None else None,
         teacher=how.teacher if how is not None else None,
         subsets=possible if subsets is None else subsets,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import seed_questions
 from arena import criteria
 from arena.judge import JudgePanel, Judging
 from arena.matches import all_pairs, chosen_pairs
@@ -19,7 +20,7 @@ from gateway.adapters.base import EndpointSettings
 from gateway.adapters.catalog import settings_of
 from gateway.prices import price_of
 from gateway.prompts import check_overrides
-from personas import assign, factors_file, generate
+from personas import assign, factors_file, fits, generate, load_personas
 from personas.factors_file import FactorSet
 from runstore.ids import digest
 from runstore.problems import Problem
@@ -37,6 +38,7 @@ class Simulation:
     questions: Sequence[SeedQuestion]
     conversation: Conversation
     roles: Roles
+    match_level: bool = True
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -50,10 +52,17 @@ class Simulation:
         """Persona, question and copy of each dialogue; the copy tells apart those of the same two."""
         copies: Counter[tuple[str, str]] = Counter()
         cast: list[tuple[Persona, SeedQuestion, int]] = []
-        for person, question in assign(self.people, self.questions, dialogues, seed):
+        for person, question in assign(self.people, self.questions, dialogues, seed, match_level=self.match_level):
             cast.append((person, question, copies[person.id, question.id]))
             copies[person.id, question.id] += 1
         return cast
+
+    @property
+    def unmatched(self) -> list[str]:
+        """The personas that no question fits: where questions are matched, these open with any."""
+        if not self.match_level:
+            return []
+        return [who.id for who in self.people if not any(fits(who, question) for question in self.questions)]
 
 
 def check(config: Config) -> None:
@@ -121,28 +130,63 @@ def prompts_of(config: Config) -> Path | None:
 def simulation(config: Config) -> Simulation:
     """Personas, questions and prompts of ``simulate``. Raises Problem, InputProblem."""
     run, how = config.run, config.require_simulate()
-    own = config.personas.factors
-    factors = factors_file.load(Path(own) if own else None, run.language)
-    people = generate(
-        factors,
-        language=run.language,
-        design=config.personas.design,
-        size=config.personas.size,
-        seed=run.seed,
-    )
-    conversation = _conversation(how, factors, run.seed)
+    people, factors = students(config)
+    conversation = _conversation(how, people, factors, run.seed)
     if silent := [person.id for person in people if not any(weights_of(conversation, person).values())]:
         raise Problem(f"the weights of kinds of utterance leave {silent[0]} none to choose from")
-    roles = Roles.load(run.language, prompts_of(config), [how.style])
-    return Simulation(people, questions(config), conversation, roles)
+    roles = Roles.load(
+        run.language,
+        prompts_of(config),
+        [how.style],
+        domain=domain_of(config),
+        stays=how.ends == "fixed",
+        rephrases=how.rephrase_openings,
+    )
+    return Simulation(people, questions(config), conversation, roles, how.match_level)
 
 
-def _conversation(how: SimulateSection, factors: FactorSet, seed: int) -> Conversation:
-    levels = [f"{factor.id}-{level.id}" for factor in factors.factors for level in factor.levels]
+def students(config: Config) -> tuple[list[Persona], FactorSet | None]:
+    """The personas: those of a list, or of the crossed factors, which come with them.
+
+    Factors are those configured, else those that the bank of questions is for. Raises Problem, InputProblem.
+    """
+    run, own = config.run, config.personas
+    if own.file is not None:
+        if own.factors is not None or own.design != "full" or own.size is not None:
+            raise Problem(
+                "personas.file goes without factors, design and size: its personas are taken as they are"
+            )
+        return load_personas(Path(own.file), run.language), None
+    named = own.factors if own.factors is not None else _bank(config).factors
+    factors = factors_file.load(named, run.language)
+    return generate(factors, language=run.language, design=own.design, size=own.size, seed=run.seed), factors
+
+
+def domain_of(config: Config) -> str | None:
+    """What is taught: as configured, else what the bank of questions says; None where neither does."""
+    if config.run.domain is not None or config.simulate is None:
+        return config.run.domain
+    return _bank(config).domain
+
+
+def _bank(config: Config) -> seed_questions.Bank:
+    questions = config.questions
+    if questions.file is not None and questions.bank is not None:
+        raise Problem("questions.bank: found beside questions.file, expected one of them")
+    path = questions.file or seed_questions.path_of_bank(questions.bank or seed_questions.DEFAULT)
+    return seed_questions.bank(path, config.run.language)
+
+
+def _conversation(
+    how: SimulateSection, people: Sequence[Persona], factors: FactorSet | None, seed: int
+) -> Conversation:
+    levels = list(dict.fromkeys(f"{factor}-{level}" for who in people for factor, level in who.levels.items()))
+    if factors is not None:
+        levels = [f"{factor.id}-{level.id}" for factor in factors.factors for level in factor.levels]
     for name in how.act_weights or {}:
         if name not in ("*", *levels):
             raise Problem(f"simulate.act_weights: found {name!r}, expected one of *, {', '.join(levels)}")
-    weights = how.act_weights or factors.act_weights
+    weights = how.act_weights or (factors.act_weights if factors is not None else {})
     return Conversation(
         student=how.student,
         teacher=how.teacher,
@@ -150,6 +194,8 @@ def _conversation(how: SimulateSection, factors: FactorSet, seed: int) -> Conver
         acts=how.acts,
         **({"weights": weights} if weights else {}),
         style=how.style,
+        stays=how.ends == "fixed",
+        rephrases=how.rephrase_openings,
         blank_retries=how.blank_retries,
         seed=seed,
     )
@@ -157,9 +203,7 @@ def _conversation(how: SimulateSection, factors: FactorSet, seed: int) -> Conver
 
 def questions(config: Config) -> list[SeedQuestion]:
     """The seed questions that dialogues may begin with. Raises Problem, InputProblem."""
-    from seed_questions import load
-
-    found = load(config.questions.file, language=config.run.language)
+    found = seed_questions.load(_bank(config).path, language=config.run.language)
     wanted = config.questions.subjects
     if wanted is None:
         return found
@@ -173,7 +217,8 @@ def teachers(config: Config, names: Sequence[str] | None = None) -> tuple[Roles,
     """Prompts and settings of the endpoints that answer, or of ``names``. Raises Problem, InputProblem."""
     names = config.require_collect().endpoints if names is None else names
     settings = {name: settings_of(name, config.endpoints[name]) for name in names}
-    return Roles.load(config.run.language, prompts_of(config), styles_of(settings)), settings
+    roles = Roles.load(config.run.language, prompts_of(config), styles_of(settings), domain=domain_of(config))
+    return roles, settings
 
 
 def judging(config: Config) -> Judging:
@@ -195,7 +240,7 @@ def judging(config: Config) -> Judging:
 
 def panel(config: Config) -> JudgePanel:
     """The judges' prompt and how it is used. Raises Problem, InputProblem."""
-    return JudgePanel.load(judging(config), config.run.language, prompts_of(config))
+    return JudgePanel.load(judging(config), config.run.language, prompts_of(config), domain_of(config))
 
 
 def pairs(config: Config, replied: Sequence[str] = ()) -> list[tuple[str, str]]:

@@ -57,11 +57,13 @@ def _material(source: Source) -> Material:
     """Planned turns, and the texts that must not leak; why not, where they are no longer what made the run."""
     planned = source.config.simulate.turns if source.config.simulate is not None else _longest(source.dialogues)
     try:
-        personas = {name: persona.text for name, persona in source.personas.items()}
+        people = source.personas
+        personas = {name: persona.text for name, persona in people.items()}
+        leaving = frozenset(name for name, persona in people.items() if persona.leaves_early)
         roles = source.roles()
     except Problem as problem:
         return Material(planned, prompts_reason=f"texts of prompts and personas not searched for: {problem}")
-    return Material(planned, _texts(roles, source), personas)
+    return Material(planned, _texts(roles, source), personas, leaving)
 
 
 def _texts(roles: Roles, source: Source) -> list[str]:
@@ -70,7 +72,9 @@ def _texts(roles: Roles, source: Source) -> list[str]:
     styles = [how.style] if how is not None else []
     teachers = Roles.load(run.language, folder, styles).teachers.values()
     acts = load_table(PACKAGE, "student_acts", run.language, folder).texts.values()
-    return [roles.student.text, roles.opening.text, roles.planned.text, *acts, *(each.text for each in teachers)]
+    further = [file.text for file in (roles.stay, roles.rephrase) if file is not None]
+    own = [roles.student.text, roles.opening.text, roles.planned.text, *further]
+    return [*own, *acts, *(each.text for each in teachers)]
 
 
 def _longest(dialogues: list[Dialogue]) -> int:

@@ -6,11 +6,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+from frontdesk.runner import prepare
 from frontdesk.runner.config import Config
 from frontdesk.runner.runfolder import RunFolder
-from personas import factors_file, generate
 from runstore.ids import digest
-from runstore.languages import words
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_json, read_records
 from runstore.records import Dialogue, Failure, Judgment, Persona, Record, Reply, Subset, Verdict
@@ -71,12 +70,8 @@ class Source:
 
     @property
     def domain(self) -> str | None:
-        """What is taught: as configured, else that of the shipped bank; None for questions of one's own."""
-        if self.config.run.domain is not None or self.config.questions.file is not None:
-            return self.config.run.domain
-        return (
-            words("seed_questions", "bank", self.config.run.language)("domain") if self.config.simulate else None
-        )
+        """What is taught, where that is said. Raises Problem, InputProblem where the questions are gone."""
+        return prepare.domain_of(self.config)
 
     @cached_property
     def spoken(self) -> list[Dialogue] | list[Subset]:
@@ -93,9 +88,7 @@ class Source:
     @cached_property
     def personas(self) -> dict[str, Persona]:
         """The students' texts by id, made again. Raises Problem where the factor file is no longer the same."""
-        own, run = self.config.personas, self.config.run
-        factors = factors_file.load(Path(own.factors) if own.factors else None, run.language)
-        people = generate(factors, language=run.language, design=own.design, size=own.size, seed=run.seed)
+        people, _ = prepare.students(self.config)
         recorded = self.manifest.get("inputs", {}).get("personas", {}).get("hash")
         if recorded is not None and recorded != digest([person.model_dump() for person in people]):
             raise Problem(
@@ -107,7 +100,14 @@ class Source:
     def roles(self) -> Roles:
         """The prompts of student and teacher. Raises Problem where a file is no longer the one that was used."""
         run = self.config.run
-        roles = Roles.load(run.language, Path(run.prompts) if run.prompts else None)
+        how = self.config.simulate
+        roles = Roles.load(
+            run.language,
+            Path(run.prompts) if run.prompts else None,
+            domain=self.domain,
+            stays=how is not None and how.ends == "fixed",
+            rephrases=how is not None and how.rephrase_openings,
+        )
         recorded = self.manifest.get("prompts", {})
         for name, hashed in roles.hashes.items():
             if name.startswith("student") and recorded.get(name, hashed) != hashed:

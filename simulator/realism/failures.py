@@ -48,17 +48,24 @@ RULES: dict[str, str] = {
     "thanks_run": "two student utterances in a row with thanks or goodbye, or three in all",
     "empty": "an utterance without a visible character, or an end for that reason",
     "refused": "a speaker refuses to answer, or the dialogue ended in a refusal or block",
-    "premature_end": "the dialogue broke off, or the student left before half of the planned turns",
+    "premature_end": (
+        "the dialogue broke off, or a student whose persona is not meant to leave early left before half of the "
+        "planned turns"
+    ),
 }
 
 
 @dataclass(frozen=True)
 class Material:
-    """What detectors may know of a run: texts of ``prompts``, of ``personas`` by id, or why there are none."""
+    """What detectors may know of a run: texts of ``prompts``, of ``personas`` by id, or why there are none.
+
+    ``leaving``: the personas whose text has them give up early.
+    """
 
     planned_turns: int
     prompts: Sequence[str] = ()
     personas: Mapping[str, str] = field(default_factory=dict[str, str])
+    leaving: frozenset[str] = frozenset()
     prompts_reason: str | None = None
 
 
@@ -112,7 +119,9 @@ def _detectors(material: Material, shared: frozenset[tuple[str, ...]]) -> dict[s
         "thanks_run": _thanks_run,
         "empty": _empty,
         "refused": _refused,
-        "premature_end": lambda dialogue: _premature_end(dialogue, material.planned_turns),
+        "premature_end": lambda dialogue: _premature_end(
+            dialogue, 0 if dialogue.persona in material.leaving else material.planned_turns
+        ),
     }
 
 

@@ -30,7 +30,7 @@ def test_the_table_has_every_persona_and_no_control_codes(capsys: pytest.Capture
 def test_one_persona_is_shown_with_its_text(capsys: pytest.CaptureFixture[str]) -> None:
     person = generate()[3]
     assert main(["personas", person.id, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == person.model_dump()
+    assert json.loads(capsys.readouterr().out) == person.model_dump(mode="json")
     assert main(["personas", "commit-low"]) == 2
     assert "no persona 'commit-low'" in capsys.readouterr().err
 
