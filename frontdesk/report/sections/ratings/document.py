@@ -8,6 +8,7 @@ from arena.ratings.result import CategoryTable, Leaderboard, RatedModel, StyleCo
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, columns, points
 from frontdesk.report.figures import limits, percent, rounded
 from frontdesk.report.sections.ratings.standings import standings
+from frontdesk.report.sentences import spoken
 from runstore.languages import Words, words
 
 _MOST_IN_MATRIX = 30
@@ -17,7 +18,11 @@ def document(board: Leaderboard, language: str = "en") -> Document:
     """The whole of ``leaderboard.md``."""
     say = words("frontdesk.report", "ratings", language)
     sections = [
-        Section("basis", "", [*(Text(note, "warn") for note in board.notes), Text(_basis(board, say))]),
+        Section(
+            "basis",
+            "",
+            [*(Text(spoken(note, say.language), "warn") for note in board.notes), Text(_basis(board, say))],
+        ),
         *_groups(board, say),
         *_remarks(board, say),
         *_position(board, say),
@@ -90,7 +95,7 @@ def _groups(board: Leaderboard, say: Words) -> list[Section]:
 def _basis(board: Leaderboard, say: Words) -> str:
     counts = board.counts
     said = [
-        f"{board.method}.",
+        f"{spoken(board.method, say.language)}.",
         say("counted", battles=counts.battles, models=counts.models),
         _intervals(board, say),
         *support(board, say),
@@ -107,16 +112,16 @@ def _intervals(board: Leaderboard, say: Words) -> str:
     settings = board.settings
     if settings.intervals == "none":
         return say("no_intervals")
-    level, unit = f"{settings.level:.0%}", board.intervals.cluster or say("battle")
+    level, unit = f"{settings.level:.0%}", spoken(board.intervals.cluster, say.language) or say("battle")
     if settings.intervals in ("jackknife", "sandwich"):
         return say(settings.intervals, level=level, unit=unit)
-    kind = board.intervals.refit or "exact"
+    kind = spoken(board.intervals.refit or "exact", say.language)
     return say("bootstrap", level=level, kind=kind, n=settings.resamples, unit=unit)
 
 
 def support(board: Leaderboard, say: Words) -> list[str]:
     """How many clusters (or battles) carry the result, how many more it takes, and which one outweighs all."""
-    how, unit = board.intervals, board.intervals.cluster or say("battle")
+    how, unit = board.intervals, spoken(board.intervals.cluster, say.language) or say("battle")
     if how.informative is None:
         return []
     said = [say("rests_on", n=how.informative, unit=unit)]
@@ -142,7 +147,7 @@ def _versus(model: RatedModel, say: Words) -> str:
 
 
 def _remarks(board: Leaderboard, say: Words) -> list[Section]:
-    reasons = [f"{model.name}: {model.reason}" for model in board.models if model.reason]
+    reasons = [f"{model.name}: {spoken(model.reason, say.language)}" for model in board.models if model.reason]
     return [Section("remarks", say("remarks"), [points(*reasons)])] if reasons else []
 
 
@@ -151,9 +156,9 @@ def _position(board: Leaderboard, say: Words) -> list[Section]:
     if not (effect.first_wins or effect.second_wins or effect.ties):
         return []
     numbers = {"first": effect.first_wins, "second": effect.second_wins, "ties": effect.ties}
-    text = say("shown_first", **numbers, unit=effect.of)
+    text = say("shown_first", **numbers, unit=spoken(effect.of, say.language))
     if effect.log_odds is None:
-        text += " " + say("no_effect", reason=effect.reason)
+        text += " " + say("no_effect", reason=spoken(effect.reason, say.language))
     elif effect.lower is None or effect.upper is None:
         text += " " + say("effect", value=effect.log_odds)
     else:
@@ -181,7 +186,9 @@ def _style(style: StyleControl | None, say: Words) -> list[Section]:
     if style is None:
         return []
     if style.reason:
-        return [Section("style", say("style"), [Text(say("not_estimated", reason=style.reason))])]
+        return [
+            Section("style", say("style"), [Text(say("not_estimated", reason=spoken(style.reason, say.language)))])
+        ]
     effects = [
         cells(row.name, f"{row.log_odds_per_sd:+.3f}", f"[{row.lower:+.3f}, {row.upper:+.3f}]")
         for row in style.covariates
