@@ -17,6 +17,7 @@ from pathlib import Path
 from string import Formatter
 from typing import cast
 
+from runstore.korean import with_particles
 from runstore.problems import InputProblem, Problem
 
 VARIABLE = "TUTOR_ARENA_LANGUAGES"
@@ -33,7 +34,7 @@ class Words:
 
     def __call__(self, key: str, **values: object) -> str:
         text = self.texts[key]
-        return text.format(**values) if values else text
+        return _filled(text, values) if values else text
 
 
 def languages() -> tuple[str, ...]:
@@ -107,6 +108,18 @@ def _read(path: Path) -> dict[str, str]:
         if not isinstance(key, str) or not isinstance(text, str):
             raise InputProblem(path, "a text under each name", found=text, field=str(key))
     return cast("dict[str, str]", texts)
+
+
+def _filled(text: str, values: Mapping[str, object]) -> str:
+    """``text.format(**values)``, with Korean particles that fit what was filled in before them."""
+    out, filled = "", False
+    for literal, name, form, conversion in Formatter().parse(text):
+        out += with_particles(out, literal) if filled else literal
+        filled = name is not None
+        if name is not None:
+            field = f"{{{name}{'!' + conversion if conversion else ''}{':' + form if form else ''}}}"
+            out += field.format(**values)
+    return out
 
 
 def _fields(text: str) -> frozenset[str]:

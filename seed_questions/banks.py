@@ -68,10 +68,11 @@ def _domain(path: Path, language: str) -> str | None:
     if path.suffix.lower() not in (".yaml", ".yml"):
         return None
     file = read_yaml(path)
-    top = cast("dict[str, object]", file.data) if isinstance(file.data, dict) else {}
+    top: dict[str, object] = cast("dict[str, object]", file.data) if isinstance(file.data, dict) else {}
     if "domain" not in top:
         return None
-    said = top["domain"]
-    if isinstance(said, dict) and language not in file.mapping(said, ("domain",), languages()):
-        return None
-    return file.translated(said, ("domain",), language)
+    if isinstance(top["domain"], dict):
+        said = cast("dict[str, object]", top["domain"])
+        if language not in file.mapping(said, ("domain",), languages()):
+            return None
+    return file.translated(top["domain"], ("domain",), language)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +45,12 @@ def share_check(name: str, count: int, of: int, limit: float) -> Check:
 def note(name: str, count: int, of: int) -> Check:
     """Something to know that fails nothing: ``passed`` is None."""
     return Check(name=name, passed=None, count=count, of=of, share=count / of if of else 0.0)
+
+
+def never_filled(columns: Sequence[str], of: int) -> Check:
+    """Columns that are there and empty throughout: what was to stand in them never came."""
+    check = share_check("columns_never_filled", len(columns), of, 0.0)
+    return check.model_copy(update={"columns": tuple(columns)})
 
 
 def run_checks(

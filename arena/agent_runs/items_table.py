@@ -20,7 +20,7 @@ ITEM_HEADER = (
     *("file", "row", "run_id", "item_id", "query_id", "round", "track", "category", "query", "expected"),
     *("response", "response_state", "intent", "intent_origin", "accuracy", "accuracy_basis", "seconds", "speed"),
     *("speed_reason", "stability", "stability_reason", "error", "expected_keys", "urls", "path"),
-    *("consistency", "duplicate_of"),
+    *("scored_text", "consistency", "duplicate_of"),
 )
 SHOWN = {"appendix": 200, "slowest": 10, "differing": 10, "duplicates": 50, "empty": 20, "unmatched": 20}
 Labels = NDArray[np.uint8]
@@ -34,6 +34,7 @@ def spooled(item: Item) -> list[Cell]:
         *(item.query, item.expected, item.response, "text" if item.judged.strip() else "empty"),
         *(item.intent, item.origin, item.accuracy, item.basis, item.seconds, item.speed, item.speed_reason),
         *(item.stability, item.stability_reason, item.error, item.keys_expected, "\n".join(item.urls), item.path),
+        item.judged,
     ]
 
 

@@ -147,6 +147,7 @@ class Check(Result):
     rounds: Mapping[str, int] = {}
     rows: tuple[Duplicate | int | str, ...] = ()
     queries: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
 
 
 class PathFailures(Result):
@@ -256,6 +257,7 @@ class ShownItem(Result):
     expected_keys: Cell
     urls: str
     path: str
+    scored_text: str
     consistency: str
     duplicate_of: int | str | None
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from arena.agent_runs.checks import run_checks, share_check
+from arena.agent_runs.checks import never_filled, run_checks, share_check
 from arena.agent_runs.consistency import consistency, group_queries
 from arena.agent_runs.figures import Bools, first_occurrences, round_figures, set_figures
 from arena.agent_runs.intent import IntentJudge, heuristic_score
@@ -89,12 +89,13 @@ def _blocks(table: Table, scored: Scored) -> Iterator[list[Item]]:
             if len(scored.malformed) < MALFORMED_LISTED:
                 scored.malformed.append((table.path.name, number))
             continue
+        scored.see(table, cells)
         item = score_row(number, cells, table.columns, scored.options.levels)
         if by != ("repeat",):
             parts = {"repeat": item.round, "run": item.run_id or "(none)", "file": table.path.name}
             item.round = " · ".join(parts[part] for part in by)
         block.append(item)
-        size += item.raw_length + len(item.response) + 256
+        size += item.raw_length + len(item.response) + len(item.judged) + 256
         if len(block) >= _BLOCK_ROWS or size >= _BLOCK_CHARACTERS:
             yield block
             block, size = [], 0
@@ -189,6 +190,7 @@ def _checks(scored: Scored, kept: Bools, queries: int, unmatched: int) -> list[C
     )
     count = scored.malformed_count
     checks.append(share_check("malformed_rows", count, count + rows, limits.malformed))
+    checks.append(never_filled(*scored.filled_columns()))
     if asked := scored.asked.total():
         lost = asked - scored.asked["answered"]
         checks.append(share_check("judge_failures", lost, asked, limits.judge_failures))

@@ -47,7 +47,7 @@ def moves(before: Sequence[Verdict], after: Sequence[Verdict], settings: Setting
     battles = from_verdicts(joint)
     found = estimate(battles, replace(settings, anchor=None, reference=None, position="ignore"))
     rows = [{name[2:]: at for at, name in enumerate(battles.names) if name[0] == str(side)} for side in (0, 1)]
-    rated = set() if found.fitted is None else {int(member) for member in found.members}
+    rated: set[int] = set() if found.fitted is None else {int(member) for member in found.members}
     names = sorted(name for name in rows[0].keys() & rows[1].keys() if {rows[0][name], rows[1][name]} <= rated)
     if found.fitted is None or not _comparable(found, [[side[name] for name in names] for side in rows]):
         return tuple(

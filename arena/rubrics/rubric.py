@@ -5,10 +5,10 @@ A rubric is one YAML file. Everything about it that a judge is told or that a sc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import (
     AfterValidator,
@@ -160,12 +160,14 @@ class Floor(Part):
 class Rubric(Part):
     """A whole scoring form. ``subject``: a ``dialogue`` (its messages) or an ``answer`` (question and answer).
 
+    ``domain``: what the sessions are about unless another is named; texts say ``{domain}`` where they name it.
     ``evidence``: a ``quote`` that cites messages by number and is checked, a ``rationale``, or ``none``.
     """
 
     name: Key
     version: str
     title: Text
+    domain: Text | None = None
     subject: Literal["dialogue", "answer"] = "dialogue"
     evidence: Literal["quote", "rationale", "none"] = "quote"
     flags: tuple[Flag, ...] = ()
@@ -185,6 +187,13 @@ class Rubric(Part):
             if floor.area not in [area.key for area in self.areas]:
                 raise ValueError(f"floor: no area {floor.area!r}")
         return self
+
+    def about(self, domain: str | None) -> Self:
+        """The rubric with its texts about ``domain`` (of any language), or about its own where that is None."""
+        if self.domain is None:
+            return self
+        named = self.domain if domain is None else dict.fromkeys(self.domain, domain)
+        return self.model_validate(_filled(self.model_dump(), named) | {"domain": named})
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
@@ -232,18 +241,36 @@ def _unique(what: str, keys: list[str]) -> None:
         raise ValueError(f"{what} keys given twice: {', '.join(twice)}")
 
 
+def _filled(value: Any, domain: dict[Language, str]) -> Any:
+    """Texts by language with ``{domain}`` named in each."""
+    if isinstance(value, dict):
+        table = cast("dict[Any, Any]", value)
+        return {
+            key: part.replace("{domain}", domain[key])
+            if isinstance(part, str) and key in domain
+            else _filled(part, domain)
+            for key, part in table.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_filled(part, domain) for part in cast("Sequence[Any]", value)]
+    return value
+
+
 def shipped() -> dict[str, Path]:
     """The rubrics that come with the product, by name."""
     return {path.stem: path for path in listed("arena", "rubrics", "*.yaml")}
 
 
-def load_rubric(name_or_file: str | Path) -> Rubric:
-    """A shipped rubric by name, or a user's YAML file. Raises Problem or InputProblem (file, line, field)."""
+def load_rubric(name_or_file: str | Path, domain: str | None = None) -> Rubric:
+    """A shipped rubric by name, or a user's YAML file, about ``domain`` (None: the rubric's own).
+
+    Raises Problem or InputProblem (file, line, field).
+    """
     known = shipped()
     path = known.get(str(name_or_file)) or Path(name_or_file)
     if not path.suffix and not path.exists():
         raise Problem(f"no rubric {str(name_or_file)!r}: give a YAML file or one of {', '.join(known)}")
-    return parse_rubric(read_yaml(path, plain_scalars=False))
+    return parse_rubric(read_yaml(path, plain_scalars=False)).about(domain)
 
 
 def parse_rubric(file: YamlFile) -> Rubric:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, median, stdev
 from typing import Literal
 
-from arena.rubrics.rubric import Rubric
+from arena.rubrics.rubric import Area, Rubric
 from arena.scoring.combine import Combined
 from runstore.publish import Cell
 from runstore.records import Failure, Sheet
@@ -33,15 +33,20 @@ class Measure:
     get: Callable[[Combined], float | None]
 
 
+def summed(rubric: Rubric) -> tuple[Area, ...]:
+    """The areas that have a sum of their own: a single one's is the total."""
+    return rubric.areas if len(rubric.areas) > 1 else ()
+
+
 def measures(rubric: Rubric) -> list[Measure]:
-    """Items under their short names, areas, total. ``total`` is after floors, like all others."""
+    """Items under their short names, areas where there are several, total: after floors, all of them."""
     items = [
         Measure(item.name, "item", item.bounds, lambda row, key=item.key: row.scores.after.items[key])
         for item in rubric.items
     ]
     areas = [
         Measure(area.key, "area", area.bounds, lambda row, key=area.key: row.scores.after.areas[key])
-        for area in rubric.areas
+        for area in summed(rubric)
     ]
     return [*items, *areas, Measure("total", "total", rubric.bounds, lambda row: row.scores.total)]
 
@@ -59,7 +64,7 @@ def score_table(rubric: Rubric, rows: Sequence[Combined]) -> tuple[list[str], li
         "sheets_readable",
         "values_missing",
         *(measure.name for measure in kept),
-        *(f"{area.key}_before" for area in rubric.areas),
+        *(f"{area.key}_before" for area in summed(rubric)),
         "total_before",
         "total_after",
         "floored",
@@ -82,13 +87,33 @@ def _score_row(rubric: Rubric, row: Combined, kept: Sequence[Measure], extra: Se
         row.readable,
         len(row.missing),
         *(_whole(measure.get(row)) for measure in kept),
-        *(_whole(scores.before.areas[area.key]) for area in rubric.areas),
+        *(_whole(scores.before.areas[area.key]) for area in summed(rubric)),
         _whole(scores.before.total),
         _whole(scores.after.total),
         " ".join(scores.floored),
         " ".join(scores.undecided),
         ("no readable sheet" if not row.readable else "; ".join(why)) or None,
         *(row.columns.get(name) for name in extra),
+    ]
+
+
+def wide_table(rubric: Rubric, rows: Sequence[Combined]) -> tuple[list[str], list[list[Cell]]]:
+    """Header and rows of ``scores_wide.csv``: a subject a row, a column for each judge and measure.
+
+    ``JUDGE_MEASURE``, and ``mean_MEASURE`` over the judges where each has a score; empty where there is none. The
+    total of every judge stands first. Columns of the input stand behind the subject, as ``input_NAME``.
+    """
+    kept = sorted(measures(rubric), key=lambda measure: measure.kind != "total")
+    judges = judges_of(rows)
+    called = {judge: "mean" if judge == ALL_JUDGES else judge for judge in judges}
+    scores = [by_session(rows, measure, judge) for measure in kept for judge in judges]
+    columns = {row.subject: row.columns for row in rows}
+    extra = list(dict.fromkeys(name for row in rows for name in row.columns))
+    header = ["subject", *(f"input_{name}" for name in extra)]
+    header += [f"{called[judge]}_{measure.name}" for measure in kept for judge in judges]
+    return header, [
+        [subject, *(own.get(name) for name in extra), *(_whole(each.get(subject)) for each in scores)]
+        for subject, own in columns.items()
     ]
 
 

@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from runstore.languages import languages
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -31,6 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--resamples", type=int, default=1000, metavar="N", help="accepted; draws nothing any more"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="accepted; draws nothing any more")
+    parser.add_argument("--language", choices=languages(), default="en", help="of agreement.md (default: en)")
     parser.add_argument("--json", action="store_true", help="print agreement.json to standard output as well")
 
 
@@ -51,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
     )
     agreed = agree(args.ratings, wishes)
-    text = markdown(document(agreed))
+    text = markdown(document(agreed, args.language))
     record = write_record(args.out, agreed)
     write_text(args.out / "agreement.md", text)
     sys.stdout.write(to_json(agreed.row(), indent=True).decode() + "\n" if args.json else text)

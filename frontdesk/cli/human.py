@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     study.add_argument("--ratings", type=Path, help="a ratings.csv, or such a table of any form, from elsewhere")
     study.add_argument("--out", type=Path, help="where to write; default: the folder")
     study.add_argument("--run", dest="run_folder", type=Path, help="the run whose matches people voted on")
-    study.add_argument("--language", choices=languages(), default="en", help="of labels and texts")
+    study.add_argument("--language", choices=languages(), help="of labels and texts (default: the study's first)")
     study.set_defaults(step_run=_analyze)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frontdesk.cli import options, score_battles
+from runstore.languages import languages
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
@@ -57,6 +58,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--latex", action="store_true", help="also write leaderboard.tex")
     parser.add_argument("--svg", action="store_true", help="also write leaderboard.svg")
     parser.add_argument("--png", action="store_true", help="also write leaderboard.png")
+    parser.add_argument(
+        "--language", choices=languages(), help="of what is written for people (default: the run's)"
+    )
     parser.add_argument("--json", action="store_true", help="print the leaderboard object instead of a table")
     options.add_partial_option(parser)
     score_battles.add_options(parser)
@@ -84,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         board = with_stop(board, RunFolder(args.run_dir))
     folder = args.out or args.run_dir
     paths = (
-        write_leaderboard(folder, board, latex=args.latex, svg=args.svg, png=args.png)
+        write_leaderboard(folder, board, latex=args.latex, svg=args.svg, png=args.png, language=_language(args))
         if folder is not None
         else []
     )
@@ -97,6 +101,15 @@ def run(args: argparse.Namespace) -> int:
         print(f"wrote {path}", file=sys.stderr)
     missing = short.share if short is not None else _invalid_share(board)
     return int(refuted or missing > (args.allow_partial or 0.0))
+
+
+def _language(args: argparse.Namespace) -> str:
+    """The one asked for, else that of the run whose verdicts are rated."""
+    from frontdesk.runner.runfolder import RunFolder
+
+    if args.language is not None or args.run_dir is None or not (args.run_dir / "run.toml").is_file():
+        return args.language or "en"
+    return RunFolder(args.run_dir).config().run.language
 
 
 def _invalid_share(board: Leaderboard) -> float:

@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--config", type=Path, required=True, metavar="CONFIG", help="a TOML configuration")
     parser.add_argument("--out", dest="folder", required=True, metavar="DIR", help="where journal and results go")
-    parser.add_argument("--repeats", type=int, default=3, metavar="N", help="sheets per judge and subject (3)")
+    parser.add_argument("--repeats", type=int, default=1, metavar="N", help="sheets per judge and subject (1)")
     parser.add_argument(
         "--reask", type=int, default=2, metavar="N", help="further requests for missing values (2)"
     )

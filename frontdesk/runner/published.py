@@ -43,6 +43,7 @@ _MADE_OF: Mapping[str, tuple[str, ...]] = {
     "report": _REPORTED,
     "sheets.jsonl": _SCORED,
     "scores.csv": _SCORED,
+    "scores_wide.csv": _SCORED,
     "summary.csv": _SCORED,
     "agreement.json": _SCORED,
     "comparison.json": _SCORED,

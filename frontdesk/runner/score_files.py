@@ -20,6 +20,7 @@ from arena.scoring.tables import (
     score_table,
     summary,
     summary_rows,
+    wide_table,
 )
 from frontdesk.runner.score_plan import Material, Plan
 from runstore.publish import write_csv, write_json, write_jsonl
@@ -101,6 +102,7 @@ def publish(folder: Path, scored: Scored, teller: Teller) -> ScoreResults:
     }
     write_jsonl(folder / "sheets.jsonl", [*scored.sheets, *scored.material.people])
     write_csv(folder / "scores.csv", *score_table(rubric, rows))
+    write_csv(folder / "scores_wide.csv", *wide_table(rubric, rows))
     write_csv(folder / "summary.csv", SUMMARY_HEADER, summary_rows(spreads))
     with_people = {"people": agreed.people, "against_people": agreed.against}
     write_json(folder / "agreement.json", {**head, "measures": agreed.judges, **with_people})

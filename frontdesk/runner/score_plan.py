@@ -38,7 +38,7 @@ class Plan(Record):
 
     source: str
     judges: tuple[str, ...]
-    repeats: int = 3
+    repeats: int = 1
     reask: int = 2
     wishes: Wishes = Wishes()
 
@@ -60,7 +60,7 @@ class Material:
 
 def gather(source: Path, rubric_name: str, plan: Plan, config: Config, *, sheets: Path | None = None) -> Material:
     """Everything that is read, and refused where it does not fit, before anything is called. Raises Problem."""
-    rubric = load_rubric(rubric_name)
+    rubric = load_rubric(rubric_name, config.run.domain)
     Form.load(rubric, config.run.language, Path(config.run.prompts) if config.run.prompts else None)
     sessions = load_sessions(source, rubric)
     check(sessions, plan.wishes)

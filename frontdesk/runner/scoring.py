@@ -20,6 +20,7 @@ from runstore.problems import Problem
 FILES = (
     "sheets.jsonl",
     "scores.csv",
+    "scores_wide.csv",
     "summary.csv",
     "agreement.json",
     "comparison.json",

@@ -155,7 +155,7 @@ def analyze_folder(
     ratings: Path | None = None,
     out: Path | None = None,
     run: Path | None = None,
-    language: str = "en",
+    language: str | None = None,
 ) -> tuple[list[str], int]:
     """Analyse what was collected, or another ``ratings.csv``: (lines, open items). Raises Problem."""
     study, documents, plan = folder.study(), folder.documents(), folder.rows()
@@ -184,7 +184,7 @@ def analyze_folder(
 
 
 def analyze_table(
-    study_file: Path, ratings: Path, out: Path, *, run: Path | None = None, language: str = "en"
+    study_file: Path, ratings: Path, out: Path, *, run: Path | None = None, language: str | None = None
 ) -> tuple[list[str], int]:
     """Analyse ratings that were collected elsewhere: (lines, open items). Raises Problem."""
     study = load_study(study_file)

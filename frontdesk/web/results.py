@@ -38,16 +38,18 @@ def write_analysis(
     out: Path,
     *,
     run: Path | None = None,
-    language: str = "en",
+    language: str | None = None,
     extra: Mapping[str, object] | None = None,
 ) -> tuple[list[str], int]:
     """Write every file of the analysis into ``out``; returns lines that sum it up, and the number of open items.
 
-    ``run``: the run whose matches people voted on; its model verdicts are compared with theirs, and its
-    ``human.json`` is written. Raises Problem where there is nothing to analyse.
+    ``language``: that of the pages; None is the study's first. ``run``: the run whose matches people voted on; its
+    model verdicts are compared with theirs, and its ``human.json`` is written.
+    Raises Problem where there is nothing to analyse.
     """
     if not ratings:
         raise Problem("there are no ratings of finished items yet: nothing to analyse")
+    language = language or study.languages[0]
     found = analyse(study, ratings, documents.values(), language)
     rows = scored(ratings)
     votes = _write_votes(study, rows, documents, out, run)

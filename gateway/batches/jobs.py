@@ -34,6 +34,9 @@ class Replay:
     async def lend(self, path: str, use: object) -> WireReply:  # noqa: ARG002 - a Wire
         return self._reply
 
+    async def fetch(self, method: str, url: str, headers: object, body: bytes) -> WireReply:  # noqa: ARG002 - a Wire
+        return self._reply
+
     def hide(self, secret: str) -> None:
         """Nothing is sent, so nothing is secret."""
 

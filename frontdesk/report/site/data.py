@@ -15,7 +15,9 @@ from arena.judges import behaviour
 from arena.judges.behaviour import MatchKey, match_of
 from frontdesk.report.sections.run import outcomes
 from frontdesk.report.sections.run.data import RunData
+from frontdesk.report.sections.run.names import factor_name, level_name
 from frontdesk.report.sections.run.result import colour_of
+from runstore.languages import words
 from runstore.records import Judgment, Reply, Subset, Verdict
 
 SUBSETS_A_PIECE = 100
@@ -53,7 +55,7 @@ def index(data: RunData) -> dict[str, object]:
         "outcome": [_outcome(verdict) for verdict in played],
         "agreement": [outcomes.RELIABILITY.index(_agreement(verdict)) for verdict in played],
         "dialogue": [dialogues(verdict.dialogue) for verdict in played],
-        "categories": [_category(played, key, of) for key, of in _categories(data).items()],
+        "categories": [_category(data, played, key, of) for key, of in _categories(data).items()],
         "subsets": {
             "id": [subset.id for subset in data.subsets],
             "persona": [subset.persona for subset in data.subsets],
@@ -67,11 +69,23 @@ def _categories(data: RunData) -> dict[str, Callable[[Verdict], str | None]]:
     return outcomes.categories(data.subset, data.criteria)
 
 
-def _category(played: Sequence[Verdict], key: str, level_of: Callable[[Verdict], str | None]) -> dict[str, object]:
+def _category(
+    data: RunData, played: Sequence[Verdict], key: str, level_of: Callable[[Verdict], str | None]
+) -> dict[str, object]:
+    """``levels`` as records have them, and how the category and they are ``called``."""
+    say = words("frontdesk.report", "run", data.config.run.language)
     found = [level_of(verdict) for verdict in played]
     levels = sorted({level for level in found if level is not None}, key=outcomes.natural)
     at = {level: number for number, level in enumerate(levels)}
-    return {"key": key, "levels": levels, "of": [-1 if level is None else at[level] for level in found]}
+    called = [level_name(data.config, key, level, say) for level in levels]
+    factor = factor_name(data.config, key.removeprefix("persona."))
+    return {
+        "key": key,
+        "factor": factor,
+        "levels": levels,
+        "called": called,
+        "of": [-1 if level is None else at[level] for level in found],
+    }
 
 
 def _outcome(verdict: Verdict) -> int:

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from arena.rubrics.rubric import load_rubric, shipped
+from arena.scoring.tables import measures
 from runstore.problems import InputProblem, Problem
 
 GOOD = """
@@ -102,3 +103,32 @@ def test_a_scale_must_hold_together(tmp_path: Path) -> None:
 def test_an_unknown_name_lists_what_there_is() -> None:
     with pytest.raises(Problem, match=r"no rubric 'qca'.*meeting_minutes, qac, socratic"):
         load_rubric("qca")
+
+
+def test_the_floor_asks_about_the_domain_and_about_mathematics_without_one() -> None:
+    source, nursing = load_rubric("qac"), load_rubric("qac", "간호학")
+    assert "as far as mathematics:" in source.flags[0].question["en"]
+    assert "간호학 내용(" in nursing.flags[0].question["ko"]
+    told = nursing.model_dump_json()
+    assert "수학" not in told
+    assert "mathemat" not in told.lower().replace("a1_math_expertise", "")
+    assert "{domain}" not in source.model_dump_json() + told
+    assert source.hash != nursing.hash
+    assert list(source.slots()) == list(nursing.slots())
+
+
+def test_a_rubric_without_a_domain_stays_what_it_is() -> None:
+    assert load_rubric("meeting_minutes", "nursing") == load_rubric("meeting_minutes")
+
+
+def test_minutes_say_what_their_source_says_beside_its_tables() -> None:
+    rubric = load_rubric("meeting_minutes")
+    guidance = rubric.areas[0].guidance
+    assert guidance is not None
+    assert "form is plainly wrong" in guidance["en"]
+    assert "common sense" in guidance["en"]
+    anchors = {item.key: item.scale.anchors for item in rubric.items if item.scale}
+    assert "too broad" in anchors["evidence_accuracy"][3]["en"]
+    assert "too narrow" in anchors["evidence_accuracy"][3]["en"].replace("\n", " ")
+    assert "split too finely" in anchors["structural_consistency"][4]["en"]
+    assert [measure.name for measure in measures(rubric)][-2:] == ["clarity", "total"]

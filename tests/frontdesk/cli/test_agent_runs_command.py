@@ -9,7 +9,7 @@ import pytest
 
 from frontdesk.cli import main
 from runstore.publish import read_csv, read_json
-from tests.support.agent_runs_table import HEADER, rows, table_text
+from tests.support.agent_runs_table import HEADER, MESSAGE, rows, table_text
 
 OUTLINE_KO = [
     "# 이동 에이전트 스코어링 요약",
@@ -285,3 +285,22 @@ def test_a_folder_that_cannot_be_made_is_named_without_a_traceback(
     out = tmp_path / "file" / "out"
     assert main(["agent-runs", str(table), "--out", str(out)]) == 2
     assert capsys.readouterr().err.startswith(f"tutor-arena: {out}")
+
+
+def test_the_items_show_the_text_that_was_scored(table: Path, tmp_path: Path) -> None:
+    main(["agent-runs", str(table), "--out", str(tmp_path / "out")])
+    _, items = read_csv(tmp_path / "out" / "items.csv")
+    assert {row["scored_text"] for row in items} >= {MESSAGE}
+    assert all(row["scored_text"] == "" for row in items if row["response_state"] == "empty")
+
+
+def test_a_column_that_no_row_fills_is_a_finding(tmp_path: Path) -> None:
+    lines = [dict(zip(HEADER, row, strict=True)) | {"카테고리": "", "오류": ""} for row in rows()]
+    (tmp_path / "t.csv").write_text(table_text([list(line.values()) for line in lines]), encoding="utf-8")
+    assert main(["agent-runs", str(tmp_path / "t.csv"), "--out", str(tmp_path / "out")]) == 1
+    checks = {check["name"]: check for check in read_json(tmp_path / "out" / "agent_runs.json")["checks"]}
+    found = checks["columns_never_filled"]
+    assert (found["passed"], found["count"], found["columns"]) == (False, 1, ["카테고리"])
+    assert "모든 행에서 비어 있는 열: 기준 초과" in (tmp_path / "out" / "agent_runs.md").read_text(
+        encoding="utf-8"
+    )

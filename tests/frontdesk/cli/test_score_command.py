@@ -59,7 +59,7 @@ def on_loopback(folder: Path, provider: FakeProvider, monkeypatch: pytest.Monkey
 def score(config: Path, source: Path, out: Path, *more: str, judges: tuple[str, ...] = ("j",)) -> int:
     named = [word for judge in judges for word in ("--judge", judge)]
     fixed = ["--input", str(source), "--rubric", "qac", "--config", str(config), "--out", str(out)]
-    return main(["score", *fixed, *named, "--resamples", "20", *more])
+    return main(["score", *fixed, *named, "--resamples", "20", "--repeats", "3", *more])
 
 
 def test_a_complete_run_leaves_every_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -302,3 +302,16 @@ def test_a_cap_stops_the_run_with_what_is_finished_and_more_money_ends_it(
     config.write_text(text, encoding="utf-8")
     assert score(config, source, out) == 0
     assert len((out / "sheets.jsonl").read_text(encoding="utf-8").splitlines()) == 12
+
+
+def test_one_sheet_a_model_and_a_table_with_the_models_side_by_side(tmp_path: Path) -> None:
+    config = scripted(tmp_path, j=[sheet_text(1)], k=[sheet_text(1, A1={"curriculum_hierarchy": 0})])
+    out = tmp_path / "out"
+    files = ["--input", str(dialogues(tmp_path)), "--config", str(config), "--out", str(out)]
+    assert main(["score", *files, "--rubric", "qac", "--judge", "j", "--judge", "k", "--resamples", "0"]) == 0
+    assert len((out / "sheets.jsonl").read_text(encoding="utf-8").splitlines()) == 4 * 2
+    header, rows = read_csv(out / "scores_wide.csv")
+    assert header[:6] == ["subject", "input_mode", "input_question", "j_total", "k_total", "mean_total"]
+    assert [rows[0][name] for name in header[:6]] == ["s0", "freepass", "q0", "40", "39", "39.5"]
+    assert len(rows) == 4
+    assert "A 3–15, B 3–15, C 2–10, 총점 8–40" in (out / "score.md").read_text(encoding="utf-8")

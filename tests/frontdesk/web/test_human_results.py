@@ -72,7 +72,7 @@ class _Tags(HTMLParser):
 def test_the_analysis_is_written_in_every_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = planned(tmp_path)
     answer_all(folder)
-    assert main(["human", "analyze", str(folder.path)]) == 0
+    assert main(["human", "analyze", str(folder.path), "--language", "en"]) == 0
     assert "Understandability: " in capsys.readouterr().out
     found = json.loads((folder.path / "analysis.json").read_text())
     assert [row["key"] for row in found["table"]][:2] == ["legal_accuracy", "completeness"]
@@ -122,14 +122,14 @@ def test_nothing_collected_is_nothing_to_analyse(tmp_path: Path, capsys: pytest.
 def test_withdrawing_makes_the_analysis_again(tmp_path: Path) -> None:
     folder = planned(tmp_path)
     answer_all(folder)
-    assert main(["human", "analyze", str(folder.path)]) == 0
+    assert main(["human", "analyze", str(folder.path), "--language", "en"]) == 0
     store = Store(folder)
     code = store.persons.code_of("lay-04")
     store.close()
     assert main(["human", "withdraw", str(folder.path), code]) == 0
     found = json.loads((folder.path / "analysis.json").read_text())
     assert found["progress"] == {"finished": 160, "planned": 165, "missing": 5}
-    assert main(["human", "analyze", str(folder.path)]) == 1
+    assert main(["human", "analyze", str(folder.path), "--language", "en"]) == 1
     assert (folder.path / "analysis.md").read_text(encoding="utf-8").startswith("> **160 of 165")
     assert "lay-04" not in (folder.path / "analysis.json").read_text()
     assert "lay-04" not in (folder.path / "free_text_key.csv").read_text()
@@ -171,7 +171,7 @@ async def test_people_vote_on_the_matches_of_a_run_and_the_tutors_stay_hidden(tm
     everything = b"\n".join(served)
     assert b"tutor-" not in everything
     assert "▮▮▮".encode() in everything
-    assert main(["human", "analyze", str(folder.path)]) == 0
+    assert main(["human", "analyze", str(folder.path), "--language", "en"]) == 0
     judgments = read_records(folder.path / "judgments.jsonl", Judgment)
     assert len(judgments) == 18
     assert {one.judge for one in judgments} == {"person:voter-01", "person:voter-02", "person:voter-03"}

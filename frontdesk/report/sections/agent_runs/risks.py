@@ -10,6 +10,7 @@ from frontdesk.report.blocks import Block, Cell, Column, Either, Point, Section,
 from frontdesk.report.figures import plain
 from frontdesk.report.plots import INVALID
 from frontdesk.report.sections.agent_runs.texts import brief, percent
+from frontdesk.report.sentences import spoken
 from runstore.languages import Words
 
 
@@ -21,7 +22,9 @@ def risks(analysis: Analysis, say: Words) -> Section:
         _listed(say("by_path"), [_path_line(row, say) for row in paths], say),
         _listed(say("patterns"), [_pattern_line(row, say) for row in patterns], say),
         *_question_lists(analysis, say),
-        _listed(say("causes"), [f"{brief(row.cause, 120)}: {row.items}" for row in causes], say),
+        _listed(
+            say("causes"), [f"{brief(spoken(row.cause, say.language), 120)}: {row.items}" for row in causes], say
+        ),
     )
     tables = (
         _table(_paths(paths, say), say),
@@ -96,7 +99,7 @@ def _patterns(patterns: Sequence[Pattern], say: Words) -> Table:
 
 
 def _causes(causes: Sequence[Cause], say: Words) -> Table:
-    rows = [cells(brief(row.cause, 120), str(row.items)) for row in causes]
+    rows = [cells(brief(spoken(row.cause, say.language), 120), str(row.items)) for row in causes]
     return Table(_head(say, ("reason",), ("items",)), rows, title=say("causes"))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from arena.agent_runs.result import Check, Duplicate, FigureTest
 from frontdesk.report.figures import plain
+from frontdesk.report.sentences import spoken
 from runstore.languages import Words
 
 _SHOWN = 80
@@ -35,6 +36,8 @@ def check_line(check: Check, say: Words) -> str:
 
 
 def _where(check: Check, say: Words) -> str:
+    if check.columns:
+        return f" [{', '.join(map(brief, check.columns))}]"
     if check.queries:
         return f" [{', '.join(map(brief, check.queries))}]"
     rows = check.rows
@@ -60,6 +63,6 @@ def test_line(test: FigureTest, say: Words) -> str:
     """A test's name with p, Holm's p, and how it was found; or the reason why there is none."""
     name = say(f"test_{test.key}")
     if test.p_value is None:
-        return f"{name}: {test.reason}"
+        return f"{name}: {spoken(test.reason, say.language)}"
     p = f"p = {test.p_value:.4g}, Holm {test.p_holm:.4g}"
-    return f"{name}: {p} ({test.method}, n = {test.n_used})"
+    return f"{name}: {p} ({spoken(test.method, say.language)}, n = {test.n_used})"

@@ -10,6 +10,7 @@ from arena.agreement.report import Block as Group
 from arena.agreement.result import Statistic
 from frontdesk.report import blocks
 from frontdesk.report.blocks import Column, Document, Heading, Section, Table, Text, cells, points
+from frontdesk.report.sentences import spoken
 from runstore.languages import Words, words
 
 
@@ -18,7 +19,7 @@ def document(agreed: AgreementReport, language: str = "en") -> Document:
     say, settings = words("frontdesk.report", "agreement", language), agreed.settings
     facts = [
         say("source", source=agreed.source, rows=agreed.rows, missing=agreed.missing_rows),
-        say("values", measurement=settings.measurement, scale=agreed.scale or say("undeclared")),
+        say("values", measurement=spoken(settings.measurement, language), scale=agreed.scale or say("undeclared")),
         say("intervals", level=f"{settings.level:.0%}"),
     ]
     if agreed.reference:
@@ -36,7 +37,7 @@ def _section(key: str, title: str, group: Group, agreed: AgreementReport, say: W
     raters = ", ".join(group.raters)
     lead = say("counted", units=group.units, n=len(group.raters), raters=raters, missing=group.cells - group.rated,
                cells=group.cells)  # fmt: skip
-    parts: list[blocks.Block] = [Text(lead), *(Text(note, "warn") for note in group.notes)]
+    parts: list[blocks.Block] = [Text(lead), *(Text(spoken(note, say.language), "warn") for note in group.notes)]
     parts.append(table(group.statistics, level, say))
     for pair in group.pairs:
         parts += [
@@ -54,10 +55,10 @@ def table(statistics: Iterable[Statistic], level: float, say: Words) -> Table:
     )
     rows = [
         cells(
-            figure.name,
+            spoken(figure.name, say.language),
             number(figure.value),
             f"[{number(figure.interval[0])}, {number(figure.interval[1])}]" if figure.interval else "–",
-            say("of", n=figure.n_used, of=figure.n, unit=figure.unit),
+            say("of", n=figure.n_used, of=figure.n, unit=spoken(figure.unit, say.language)),
             _remarks(figure, say),
         )
         for figure in statistics
@@ -66,9 +67,10 @@ def table(statistics: Iterable[Statistic], level: float, say: Words) -> Table:
 
 
 def _remarks(figure: Statistic, say: Words) -> str:
-    because = say("not_estimable", reason=figure.reason) if figure.value is None else ""
+    because = say("not_estimable", reason=spoken(figure.reason, say.language)) if figure.value is None else ""
     no_interval = "" if figure.interval or figure.value is None else figure.interval_method or ""
-    return "; ".join(part for part in (because, no_interval, *figure.notes) if part)
+    said = (no_interval, *figure.notes)
+    return "; ".join(part for part in (because, *(spoken(part, say.language) for part in said)) if part)
 
 
 def number(value: float | None) -> str:

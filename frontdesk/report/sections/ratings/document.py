@@ -9,6 +9,7 @@ from frontdesk.report.blocks import Block, Column, Document, Section, Table, Tex
 from frontdesk.report.figures import level_text, limits, percent, rounded
 from frontdesk.report.sections.ratings.standings import standings
 from frontdesk.report.sections.ratings.stop import stop_told
+from frontdesk.report.sentences import spoken
 from runstore.languages import Words, words
 
 METHOD = "betting"
@@ -33,7 +34,8 @@ def document(board: Leaderboard, language: str = "en") -> Document:
 
 def _warnings(board: Leaderboard, language: str) -> list[Block]:
     stop = stop_told(board, language)
-    return [Text(note, "warn") for note in (*board.notes, *([] if stop is None else [stop]))]
+    notes = [spoken(note, language) for note in board.notes]
+    return [Text(note, "warn") for note in (*notes, *([] if stop is None else [stop]))]
 
 
 def latex_tables(board: Leaderboard, language: str = "en") -> list[Table]:
@@ -97,7 +99,7 @@ def _groups(board: Leaderboard, say: Words) -> list[Section]:
 def _basis(board: Leaderboard, say: Words) -> str:
     counts = board.counts
     said = [
-        f"{board.method}.",
+        f"{spoken(board.method, say.language)}.",
         say("counted", battles=counts.battles, models=counts.models),
         _intervals(board, say),
         *support(board, say),
@@ -114,18 +116,18 @@ def _intervals(board: Leaderboard, say: Words) -> str:
     settings = board.settings
     if settings.intervals == "none":
         return say("no_intervals")
-    level, unit = level_text(board.level), board.intervals.cluster or say("battle")
+    level, unit = level_text(board.level), spoken(board.intervals.cluster, say.language) or say("battle")
     if board.intervals.method == METHOD:
         return say(METHOD, level=level, unit=unit)
     if settings.intervals in ("jackknife", "sandwich"):
         return say(settings.intervals, level=level, unit=unit)
-    kind = board.intervals.refit or "exact"
+    kind = spoken(board.intervals.refit or "exact", say.language)
     return say("bootstrap", level=level, kind=kind, n=settings.resamples, unit=unit)
 
 
 def support(board: Leaderboard, say: Words) -> list[str]:
     """How many clusters (or battles) carry the result, how many more it takes, and which one outweighs all."""
-    how, unit = board.intervals, board.intervals.cluster or say("battle")
+    how, unit = board.intervals, spoken(board.intervals.cluster, say.language) or say("battle")
     if how.informative is None:
         return []
     said = [say("rests_on", n=how.informative, unit=unit)]
@@ -152,7 +154,7 @@ def _versus(model: RatedModel, say: Words) -> str:
 
 
 def _remarks(board: Leaderboard, say: Words) -> list[Section]:
-    reasons = [f"{model.name}: {model.reason}" for model in board.models if model.reason]
+    reasons = [f"{model.name}: {spoken(model.reason, say.language)}" for model in board.models if model.reason]
     return [Section("remarks", say("remarks"), [points(*reasons)])] if reasons else []
 
 
@@ -161,9 +163,9 @@ def _position(board: Leaderboard, say: Words) -> list[Section]:
     if not (effect.first_wins or effect.second_wins or effect.ties):
         return []
     numbers = {"first": effect.first_wins, "second": effect.second_wins, "ties": effect.ties}
-    text = say("shown_first", **numbers, unit=effect.of)
+    text = say("shown_first", **numbers, unit=spoken(effect.of, say.language))
     if effect.log_odds is None:
-        text += " " + say("no_effect", reason=effect.reason)
+        text += " " + say("no_effect", reason=spoken(effect.reason, say.language))
     elif effect.lower is None or effect.upper is None:
         text += " " + say("effect", value=effect.log_odds)
     else:
@@ -191,7 +193,9 @@ def _style(style: StyleControl | None, say: Words) -> list[Section]:
     if style is None:
         return []
     if style.reason:
-        return [Section("style", say("style"), [Text(say("not_estimated", reason=style.reason))])]
+        return [
+            Section("style", say("style"), [Text(say("not_estimated", reason=spoken(style.reason, say.language)))])
+        ]
     effects = [
         cells(row.name, f"{row.log_odds_per_sd:+.3f}", f"[{row.lower:+.3f}, {row.upper:+.3f}]")
         for row in style.covariates

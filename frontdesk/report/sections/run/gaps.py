@@ -10,6 +10,7 @@ from arena.agreement.holm import holm
 from frontdesk.report.figures import p_text, percent
 from frontdesk.report.sections.run import outcomes
 from frontdesk.report.sections.run.data import RunData
+from frontdesk.report.sections.run.names import factor_name, level_name
 from runstore.ids import draw_seed
 from runstore.languages import Words
 from runstore.records import Subset
@@ -59,9 +60,20 @@ def _uneven(data: RunData, say: Words) -> list[str]:
             continue
         counts = _counts([(categories[name](one), lacking[one.id]) for one in data.subsets])
         worst = sorted(counts.items(), key=lambda item: (-item[1][0] / item[1][1], outcomes.natural(item[0])))[:3]
-        levels = "; ".join(say("gap_level", level=level, n=n, of=of) for level, (n, of) in worst if n)
+        levels = "; ".join(
+            say("gap_level", level=level_name(data.config, name, level, say), n=n, of=of)
+            for level, (n, of) in worst
+            if n
+        )
         kind, _, factor = name.partition(".")
-        said.append(say("gap_uneven", category=say(f"gap_{kind}", factor=factor), p=p_text(p), worst=levels))
+        said.append(
+            say(
+                "gap_uneven",
+                category=say(f"gap_{kind}", factor=factor_name(data.config, factor)),
+                p=p_text(p),
+                worst=levels,
+            )
+        )
     return said
 
 

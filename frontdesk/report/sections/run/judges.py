@@ -19,7 +19,9 @@ from frontdesk.report.blocks import (
 from frontdesk.report.figures import count, level_text, percent, plain, span
 from frontdesk.report.plots import SURE, Dot, dots
 from frontdesk.report.sections.run.data import RunData
+from frontdesk.report.sections.run.names import criterion_name
 from frontdesk.report.sections.run.result import colour_of
+from frontdesk.report.sentences import spoken
 from runstore.ids import draw
 from runstore.languages import Words
 from runstore.records import Judgment, Subset, Utterance, Verdict
@@ -56,7 +58,7 @@ def _position(data: RunData, say: Words) -> list[Block]:
     )
     effect = data.board.position
     if effect.log_odds is None:
-        sentence = say("position_unknown", reason=effect.reason)
+        sentence = say("position_unknown", reason=spoken(effect.reason, say.language))
     else:
         limits = {
             key: "–" if limit is None else f"{limit:+.2f}"
@@ -116,12 +118,14 @@ def _between(data: RunData, say: Words) -> list[Block]:
                 say("n_of", n=count(row.alike.hits), of=row.alike.of),
                 percent(row.alike.value),
                 span(row.alike.lower, row.alike.upper),
-                kappa.reason or "" if kappa.value is None else plain(kappa.value, 2),
+                spoken(kappa.reason, say.language) if kappa.value is None else plain(kappa.value, 2),
                 limits,
             )
         )
     head = columns(say("pair"), say("compared"), say("alike"), say("share"), interval, say("kappa"), interval)
-    return [Table(head, body, say("between_caption", kappa=rows[0].kappa.name), say("between"))]
+    return [
+        Table(head, body, say("between_caption", kappa=spoken(rows[0].kappa.name, say.language)), say("between"))
+    ]
 
 
 def examples(data: RunData, say: Words) -> Section | None:
@@ -161,7 +165,7 @@ def _example(data: RunData, say: Words, verdict: Verdict) -> Example:
     return Example(
         title=f"{say('example_title', a=a, b=b)}: {outcome}"
         + (f", {say(kind).lower()}" if kind != "invalid" else ""),
-        about=_about(verdict, subset),
+        about=_about(data, verdict, subset),
         earlier=[_speech(say, utterance) for utterance in earlier],
         latest=[_speech(say, utterance) for utterance in latest],
         replies=[
@@ -181,8 +185,8 @@ def _mark(say: Words, verdict: Verdict, name: str) -> str:
     return say("winner") if verdict.winner == name else ""
 
 
-def _about(verdict: Verdict, subset: Subset | None) -> str:
-    parts = [verdict.subset, verdict.criterion]
+def _about(data: RunData, verdict: Verdict, subset: Subset | None) -> str:
+    parts = [verdict.subset, criterion_name(data.config, verdict.criterion)]
     if subset is not None:
         parts += [subset.persona, subset.subject, subset.question]
     return " · ".join(parts)
@@ -209,7 +213,12 @@ def _votes(say: Words, rounds: list[Judgment]) -> Table:
             each.slot_a,
             each.slot_b,
             each.letter or "–",
-            each.winner or (say("tie") if each.outcome == "tie" else f"{say('unreadable')}: {each.reason or ''}"),
+            each.winner
+            or (
+                say("tie")
+                if each.outcome == "tie"
+                else f"{say('unreadable')}: {spoken(each.reason, say.language)}"
+            ),
         )
         for each in rounds
     ]

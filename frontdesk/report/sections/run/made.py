@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +12,7 @@ from frontdesk.report.sections.run import outcomes
 from frontdesk.report.sections.run.data import RunData
 from frontdesk.report.sections.run.spending import TOKENS, Line
 from frontdesk.report.sections.run.told import told
+from frontdesk.report.sentences import spoken
 from frontdesk.runner.config import Config
 from runstore.languages import Words
 from runstore.records import Failure
@@ -35,7 +35,12 @@ def dialogues(data: RunData, say: Words) -> Section:
     complete = sum(dialogue.complete for dialogue in data.dialogues)
     caption = say("of_dialogues", of=of, complete=complete, turns=planned)
     blocks: list[Block] = [
-        Table(columns(say("end"), say("count"), say("share")), _counts(ends, of), caption, say("dialogues_ends"))
+        Table(
+            columns(say("end"), say("count"), say("share")),
+            _counts({spoken(end, say.language): n for end, n in ends.items()}, of),
+            caption,
+            say("dialogues_ends"),
+        )
     ]
     if notes:
         caption = say("notes_caption", of=of)
@@ -47,7 +52,7 @@ def dialogues(data: RunData, say: Words) -> Section:
     return Section("dialogues", say("dialogues"), blocks)
 
 
-def _counts(counts: Counter[str], of: int) -> list[tuple[Cell, ...]]:
+def _counts(counts: Mapping[str, int], of: int) -> list[tuple[Cell, ...]]:
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [cells(name, str(times), percent(times / of if of else None)) for name, times in ordered]
 

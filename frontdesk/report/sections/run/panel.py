@@ -5,6 +5,7 @@ from __future__ import annotations
 from arena.judges.result import Agreement, EffectRow, JudgesResult, PanelResult, ShareRow
 from frontdesk.report.blocks import Block, Section, Table, Text, cells, columns
 from frontdesk.report.figures import count, percent, span
+from frontdesk.report.sentences import spoken
 from runstore.languages import words
 from runstore.records import Language
 
@@ -48,7 +49,9 @@ def _reasons(found: JudgesResult, language: Language) -> list[str]:
         ):
             if effect.value is None:
                 what = _say(key, language)
-                lines.append(_say("why", language, judge=judge.name, what=what, reason=effect.reason))
+                lines.append(
+                    _say("why", language, judge=judge.name, what=what, reason=spoken(effect.reason, language))
+                )
     return lines
 
 
@@ -57,8 +60,8 @@ def _agreement(found: Agreement, language: Language) -> list[Block]:
         return []
     rows = [
         cells(
-            one.name,
-            (one.reason or "–") if one.value is None else f"{one.value:.2f}",
+            spoken(one.name, language),
+            (spoken(one.reason, language) or "–") if one.value is None else f"{one.value:.2f}",
             "–" if one.interval is None else "[{:.2f}, {:.2f}]".format(*one.interval),
             _say("n_of", language, n=one.n_used, of=one.n),
         )
@@ -70,9 +73,11 @@ def _agreement(found: Agreement, language: Language) -> list[Block]:
 
 def _weighed(found: PanelResult, language: Language) -> list[Block]:
     if not found.judges:
-        return [Text(_say("no_panel", language, reason=found.reason), "soft")]
+        return [Text(_say("no_panel", language, reason=spoken(found.reason, language)), "soft")]
     judges = [cells(one.name, percent(one.value), span(one.lower, one.upper)) for one in found.judges]
-    caption = _say("weighed_caption", language, method=found.method, prior=found.prior)
+    caption = _say(
+        "weighed_caption", language, method=spoken(found.method, language), prior=spoken(found.prior, language)
+    )
     head = columns(*(_say(key, language) for key in ("judge", "reliability", "interval")))
     blocks: list[Block] = [Table(head, judges, caption, _say("weighed", language)), _ranking(found, language)]
     moved = sum(bool(one.moved) for one in found.models)
@@ -81,10 +86,10 @@ def _weighed(found: PanelResult, language: Language) -> list[Block]:
     ]
     tau = found.kendall
     if tau is not None and tau.value is not None:
-        said.append(_say("kendall", language, name=tau.name, value=f"{tau.value:.2f}"))
+        said.append(_say("kendall", language, name=spoken(tau.name, language), value=f"{tau.value:.2f}"))
     blocks.append(Text("; ".join(said) + "."))
     notes = [note for note in (found.note, found.reason) if note]
-    return [*blocks, *(Text(_say("note", language, note=note), "soft") for note in notes)]
+    return [*blocks, *(Text(_say("note", language, note=spoken(note, language)), "soft") for note in notes)]
 
 
 def _ranking(weighed: PanelResult, language: Language) -> Table:

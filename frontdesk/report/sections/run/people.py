@@ -8,6 +8,7 @@ from arena.agreement.result import StatisticRow
 from arena.human.result import CalibratedPairRow, ComparedRow, HumanVotes, Votes
 from frontdesk.report.blocks import Block, Column, Section, Table, cells
 from frontdesk.report.figures import span
+from frontdesk.report.sentences import spoken
 from runstore.languages import words
 from runstore.records import Language
 
@@ -51,8 +52,8 @@ def _agreement(judges: Sequence[ComparedRow], language: str) -> Table:
 
 def _calibrated(pairs: Sequence[CalibratedPairRow], language: str) -> Table:
     rows = [
-        (_say("over", language, a=one.a, b=one.b, criterion=one.criterion), _figure(one.judge),
-         _figure(one.human), _figure(one.estimate),
+        (_say("over", language, a=one.a, b=one.b, criterion=one.criterion), _figure(one.judge, language),
+         _figure(one.human, language), _figure(one.estimate, language),
          "–" if one.votes_needed.more is None else str(one.votes_needed.more))
         for one in pairs
     ]  # fmt: skip
@@ -71,9 +72,9 @@ def _confusion(one: ComparedRow, language: str) -> str:
     return "; ".join(f"{_say(label, language)}: {', '.join(map(str, counts))}" for label, counts in lines)
 
 
-def _figure(one: StatisticRow) -> str:
+def _figure(one: StatisticRow, language: str) -> str:
     if one.value is None:
-        return f"– ({one.reason})"
+        return f"– ({spoken(one.reason, language)})"
     bounds = one.interval
     return f"{100 * one.value:.0f}%" + (f" ({span(*bounds)})" if bounds else "")
 

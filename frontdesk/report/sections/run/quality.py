@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells
 from frontdesk.report.figures import p_text, percent, plain, span
+from frontdesk.report.sentences import spoken
 from frontdesk.report.writers.markdown import markdown
 from frontdesk.runner import published
 from frontdesk.runner.quality import RunQuality
@@ -64,8 +65,8 @@ def _checks(gate: Gate, language: Language, *, brief: bool = False) -> Table:
     states = {True: "yes", False: "no", None: "unknown"}
     rows = [
         (
-            check.name if brief else f"{check.name}: {check.what}",
-            _number(check.value) if check.value is not None else f"– ({check.reason})",
+            check.name if brief else f"{check.name}: {spoken(check.what, language)}",
+            _number(check.value) if check.value is not None else f"– ({spoken(check.reason, language)})",
             _say(check.at, language, value=check.limit),
             _say(states[check.passed], language),
         )
@@ -90,7 +91,7 @@ def _profile(found: Quality, language: Language) -> Table:
     heads = (
         Column(_say("feature", language), number=False),
         Column(_say("run", language)),
-        *(Column(f"{reference.source}, n {reference.utterances}") for reference in references),
+        *(Column(f"{spoken(reference.source, language)}, n {reference.utterances}") for reference in references),
     )
     caption = _say("profile_caption", language, n=found.utterances)
     return Table(heads, [cells(*row) for row in rows], caption, _say("profile", language))
@@ -105,7 +106,7 @@ def _turns(found: Quality, language: Language) -> Table:
 
 def _distance(near: Realism | NoRealism, language: Language) -> list[Block]:
     if near.distance is None:
-        return [Text(_say("no_distance", language, reason=near.reason), "soft")]
+        return [Text(_say("no_distance", language, reason=spoken(near.reason, language)), "soft")]
     interval = _interval(near.lower, near.upper)
     return [Text(_say("distance", language, value=_number(near.distance), interval=interval))]
 
@@ -118,7 +119,8 @@ def _groups(groups: Mapping[str, Group], language: Language) -> list[Block]:
             str(group.dialogues),
             _number(group.distance),
             _interval(group.lower, group.upper).strip() or "–",
-            _say(states[group.passed], language) + (f" ({group.reason})" if group.reason else ""),
+            _say(states[group.passed], language)
+            + (f" ({spoken(group.reason, language)})" if group.reason else ""),
         )
         for name, group in groups.items()
     ]
@@ -131,7 +133,7 @@ def _failures(failures: Mapping[str, FailureRate], language: Language, *, rules:
             kind,
             f"{row.count} / {row.of}",
             percent(row.rate) + (f" [{span(row.lower, row.upper)}]" if row.rate is not None else ""),
-            *((row.rule,) if rules else ()),
+            *((spoken(row.rule, language),) if rules else ()),
         )
         for kind, row in failures.items()
     ]
@@ -143,10 +145,10 @@ def _fidelity(found: Fidelity, language: Language) -> list[Block]:
     directions = [
         (
             row.factor,
-            row.measure,
-            row.expected,
+            spoken(row.measure, language),
+            spoken(row.expected, language),
             _number(row.difference) + _interval(row.lower, row.upper),
-            row.found or f"– ({row.reason})",
+            spoken(row.found, language) or f"– ({spoken(row.reason, language)})",
         )
         for row in found.directions
     ]
@@ -156,7 +158,7 @@ def _fidelity(found: Fidelity, language: Language) -> list[Block]:
             str(row.dialogues),
             percent(row.recall),
             percent(row.chance),
-            p_text(row.p) if row.p is not None else f"– ({row.reason})",
+            p_text(row.p) if row.p is not None else f"– ({spoken(row.reason, language)})",
         )
         for name, row in [
             *found.recoverability.factors.items(),
@@ -177,12 +179,12 @@ def _diversity(found: Quality, language: Language) -> Table:
     rows: list[tuple[str, str]] = []
     for n, row in varied.distinct.items():
         rows.append((_say("distinct", language, n=n, grams=row.ngrams), _number(row.all)))
-        shown = _number(row.matched) if row.matched is not None else f"– ({row.reason})"
+        shown = _number(row.matched) if row.matched is not None else f"– ({spoken(row.reason, language)})"
         rows.append((_say("distinct_matched", language, n=n, at=row.matched_at), shown))
     openers, similar = varied.openers, varied.self_similarity
     rows.append((_say("openers", language), f"{openers.different} / {openers.dialogues}"))
     rows.append((_say("near_openers", language), str(len(openers.near_duplicates))))
-    shown = _number(similar.all) if similar.all is not None else f"– ({similar.reason})"
+    shown = _number(similar.all) if similar.all is not None else f"– ({spoken(similar.reason, language)})"
     rows.append((_say("similar", language), shown))
     rows.append((_say("similar_own", language), _number(similar.same_persona)))
     rows += [(_say("spread", language, what=name), plain(value)) for name, value in spread.items()]

@@ -24,6 +24,8 @@ from frontdesk.report.sections.ratings.standings import standings
 from frontdesk.report.sections.ratings.stop import stop_told
 from frontdesk.report.sections.run import gaps, outcomes
 from frontdesk.report.sections.run.data import RunData
+from frontdesk.report.sections.run.names import factor_name, level_name
+from frontdesk.report.sentences import spoken
 from runstore.languages import Words
 
 _MOST_IN_MATRIX = 30
@@ -134,10 +136,9 @@ def _test(board: Leaderboard, pair: Pair, say: Words) -> str:
     if pair.p_value is None and board.stop is not None:
         return say("tested_by_betting")
     if pair.p_value is None:
-        return say("no_test", reason=pair.reason)
-    return say(
-        "test_p", test=board.counts.pair_test[:1].upper() + board.counts.pair_test[1:], p=p_text(pair.p_value)
-    )
+        return say("no_test", reason=spoken(pair.reason, say.language))
+    test = spoken(board.counts.pair_test, say.language)
+    return say("test_p", test=test[:1].upper() + test[1:], p=p_text(pair.p_value))
 
 
 def _reach(data: RunData, pair: Pair, say: Words) -> list[str]:
@@ -250,7 +251,7 @@ def leaderboard(data: RunData, say: Words) -> Section:
             model.upper,
             colour_of(data, model.name),
             plain(model.rating),
-            model.reason or "",
+            spoken(model.reason, say.language),
         )
         for model in board.models
     ]
@@ -262,8 +263,12 @@ def leaderboard(data: RunData, say: Words) -> Section:
     head = columns(say("endpoint"), *titles, *([say("rating_rounds")] if rounds else []))
     rows = [_leaderboard_row(data, model, rounds=rounds) for model in board.models]
     blocks.append(Table(head, rows, say("rounds_caption") if rounds else ""))
-    blocks += [Text(f"{model.name}: {model.reason}", "soft") for model in board.models if model.reason]
-    blocks += [Text(note, "warn") for note in board.notes]
+    blocks += [
+        Text(f"{model.name}: {spoken(model.reason, say.language)}", "soft")
+        for model in board.models
+        if model.reason
+    ]
+    blocks += [Text(spoken(note, say.language), "warn") for note in board.notes]
     blocks += _stop(data, say)
     if not board.converged and any(model.rating is not None for model in board.models):
         blocks.append(Text(say("not_converged"), "warn"))
@@ -300,7 +305,13 @@ def _method(board: Leaderboard, say: Words) -> str:
     if how.informative is not None:
         intervals += " " + say("rests_on", n=how.informative, unit=unit)
     scale = board.scale
-    return say("method", method=board.method, intervals=intervals, scale=scale.name, mean=plain(scale.mean))
+    return say(
+        "method",
+        method=spoken(board.method, say.language),
+        intervals=intervals,
+        scale=scale.name,
+        mean=plain(scale.mean),
+    )
 
 
 def support(board: Leaderboard, say: Words) -> list[str]:
@@ -326,7 +337,7 @@ def matrix(data: RunData, say: Words) -> Section | None:
         *(say(key) for key in ("p_value", "p_holm", "decision")),
     )
     rows = [_pair_row(pair, say) for pair in pairs]
-    caption = say("pairs_caption", test=data.board.counts.pair_test, n=len(pairs))
+    caption = say("pairs_caption", test=spoken(data.board.counts.pair_test, say.language), n=len(pairs))
     if (stop := data.board.stop) is not None and stop.goal != "place":
         caption = say("pairs_caption_stop")
     blocks: list[Block] = []
@@ -390,12 +401,12 @@ def breakdowns(data: RunData, say: Words) -> Section:
 
 def _breakdown_table(data: RunData, say: Words, category: str, levels: Sequence[outcomes.Level]) -> Table:
     if category.startswith("persona."):
-        title = say("by_persona", factor=category.partition(".")[2])
+        title = say("by_persona", factor=factor_name(data.config, category.partition(".")[2]))
     else:
         title = say(f"by_{category}")
     rows = [
         (
-            Cell(level.name),
+            Cell(level_name(data.config, category, level.name, say)),
             Cell(str(level.matches - level.invalid)),
             *(
                 Cell(with_span(rate, n=len(data.names) > 2), share=rate.value, colour=colour_of(data, name))

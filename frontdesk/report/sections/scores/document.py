@@ -9,6 +9,7 @@ from itertools import combinations
 from arena.agreement.bland_altman import LimitsOfAgreement, bland_altman
 from arena.agreement.result import StatisticRow
 from arena.agreement.rows import MeasureRow
+from arena.rubrics.rubric import Rubric
 from arena.scoring.compare import GroupComparison
 from arena.scoring.disagreement import Disagreement, disagreements
 from arena.scoring.tables import ALL, ALL_JUDGES, Spread, judges_of, measures
@@ -16,6 +17,7 @@ from frontdesk.report.blocks import Block, Cell, Column, Document, Section, Tabl
 from frontdesk.report.figures import plain
 from frontdesk.report.plots import differences_against_means, scatter
 from frontdesk.report.sections.scores.notes import notes, provenance
+from frontdesk.report.sentences import spoken
 from frontdesk.runner.score_files import ScoreResults
 from runstore.languages import Words, words
 from runstore.records import Language
@@ -32,7 +34,7 @@ def document(results: ScoreResults, language: Language) -> Document:
     rubric = results.scored.rubric
     by_column = dict.fromkeys(spread.column for spread in results.spreads if spread.column != ALL)
     sections = [
-        Section("about", "", [Text(provenance(results.scored, say), "soft")]),
+        Section("about", "", [Text(provenance(results.scored, say), "soft"), Text(_ranges(rubric, say), "soft")]),
         _judges(results, say),
         _spreads("scores", say("scores"), results, ALL, say),
         *(
@@ -53,6 +55,13 @@ def document(results: ScoreResults, language: Language) -> Document:
         sections=[section for section in sections if section is not None],
         notes=notes(results, say),
     )
+
+
+def _ranges(rubric: Rubric, say: Words) -> str:
+    """What the areas and the total can be at least and at most."""
+    each = [one for one in measures(rubric) if one.kind != "item"]
+    shown = [f"{_measure(one.name, say)} {one.bounds[0]:g}–{one.bounds[1]:g}" for one in each]
+    return say("ranges", what=", ".join(shown))
 
 
 def _judges(results: ScoreResults, say: Words) -> Section:
@@ -84,7 +93,8 @@ def _spreads(key: str, title: str, results: ScoreResults, column: str, say: Word
         for value, judge in dict.fromkeys((spread.value, spread.judge) for spread in chosen)
     ]
     head = columns(say("judge"), *(_measure(name, say) for name in names))
-    return Section(key, title, [Table(head, rows, say("means"))])
+    floored = [say("floored")] if results.scored.rubric.floors else []
+    return Section(key, title, [Table(head, rows, " ".join([say("means"), *floored]))])
 
 
 def _comparison(key: str, groups: GroupComparison, say: Words) -> Section:
@@ -109,7 +119,7 @@ def _comparison(key: str, groups: GroupComparison, say: Words) -> Section:
         caption.append(say("flattering"))
     for name, test, pairs in groups.common:
         if name == "total":
-            p = f"p {plain(test.p_value, 4)}" if test.reason is None else test.reason
+            p = f"p {plain(test.p_value, 4)}" if test.reason is None else spoken(test.reason, say.language)
             caption.append(say("common", pairs=pairs, column=groups.matched, test=say(f"test_{test.key}"), p=p))
     tests = [say(name) for name in ("welch_p", "holm_p", "mann_whitney_p", "hedges_g")]
     head = columns(say("measure"), groups.first, groups.second, say("difference"), *tests)
@@ -148,7 +158,7 @@ def _figures(agreed: Sequence[MeasureRow], keys: Sequence[str], title: str, say:
 
 def _statistic(say: Words, statistic: StatisticRow) -> str:
     if statistic.value is None:
-        return say("not_estimable", reason=statistic.reason)
+        return say("not_estimable", reason=spoken(statistic.reason, say.language))
     n = say("of", n=statistic.n_used, of=statistic.n)
     return f"{_with_interval(statistic.value, statistic.interval)} ({n})"
 

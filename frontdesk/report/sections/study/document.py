@@ -10,6 +10,7 @@ from arena.human.result import Votes
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, points
 from frontdesk.report.sections.run.people import vote_blocks
 from frontdesk.report.sections.study import table
+from frontdesk.report.sentences import spoken
 from runstore.languages import Words, words
 
 
@@ -66,7 +67,7 @@ def _sections(analysis: Analysis, careful: Sequence[tuple[str, Attention]], say:
             _number(one.value),
             _interval(one.interval),
             say("n_of", n=one.n_used, of=one.n),
-            one.reason or "",
+            spoken(one.reason, say.language),
         )
         for group, key, one in analysis.agreement
     ]
@@ -102,16 +103,19 @@ def _tests(rows: Sequence[Comparison], names: Sequence[str], say: Words) -> Tabl
         ps = (table.p_value(row.test.p_value), table.p_value(row.holm_p))
         sizes = [_number(effect.value) for effect in effects]
         lines.append((row.label, *middle, say("n_of", n=row.test.n_used, of=row.test.n), *ps, *sizes))
-        method = row.test.reason or say(
-            "paired_by", pairing=row.pairing, method=row.test.method.split(":")[0], rule=row.test.zero_rule
+        method = spoken(row.test.reason, say.language) or say(
+            "paired_by",
+            pairing=spoken(row.pairing, say.language),
+            method=spoken(row.test.method.split(":")[0], say.language),
+            rule=spoken(row.test.zero_rule, say.language),
         )
-        hows.setdefault(method, []).append(row.key)
-    said = "; ".join(f"{how}: {', '.join(keys)}" for how, keys in hows.items())
+        hows.setdefault(method, []).append(row.label)
+    said = "; ".join(f"{how}: {', '.join(labels)}" for how, labels in hows.items())
     return _table(head, lines, f"{say('tests_caption')} {said}")
 
 
 def _money(analysis: Analysis, say: Words) -> Table:
-    bands = [name for name, _ in analysis.money[0].bands]
+    bands = [spoken(name, say.language) for name, _ in analysis.money[0].bands]
     heads = (say("condition"), *bands, *_heads("median_error compared no_estimate no_amount", say))
     rows = [
         (
@@ -133,7 +137,11 @@ def _answers(analysis: Analysis, careful: Sequence[tuple[str, Attention]], say: 
         for group, question, n, na, of in analysis.answered
     ]
     seconds = [(f"{group}, {condition}", *_cell(cell, say)) for group, condition, cell in analysis.seconds]
-    flags = [(rater, ", ".join(signs.flags), str(signs.items)) for rater, signs in careful if signs.flags]
+    flags = [
+        (rater, ", ".join(spoken(flag, say.language) for flag in signs.flags), str(signs.items))
+        for rater, signs in careful
+        if signs.flags
+    ]
     blocks: list[Block] = [_table(_heads("question answered not_applicable missing items", say), answered)]
     if seconds:
         heads = _heads("group_condition mean_sd_s median items", say)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from arena.human.analysis import Analysis, Cell, Comparison
 from frontdesk.report.blocks import Column, Table, cells
+from frontdesk.report.sentences import spoken
 from frontdesk.report.writers.latex import floating
 from runstore.languages import Words, words
 
@@ -68,13 +69,21 @@ def remarks(comparisons: Sequence[Comparison], say: Words) -> list[str]:
     for row in comparisons:
         least = row.test.smallest_p
         if row.test.p_value is None:
-            said.append(say("no_test", label=row.label, reason=row.test.reason))
+            said.append(say("no_test", label=row.label, reason=spoken(row.test.reason, say.language)))
         elif least is not None and least >= 0.05:
-            said.append(say("too_few", label=row.label, n=row.test.n_used, unit=row.test.unit, least=least))
+            said.append(
+                say(
+                    "too_few",
+                    label=row.label,
+                    n=row.test.n_used,
+                    unit=spoken(row.test.unit, say.language),
+                    least=least,
+                )
+            )
         if row.documents and not row.documents_in_both:
             said.append(say("other_documents", label=row.label, n=row.documents))
         if row.effect.value is None:
-            said.append(say("no_effect", label=row.label, reason=row.effect.reason))
+            said.append(say("no_effect", label=row.label, reason=spoken(row.effect.reason, say.language)))
     kept = [row.label for row in comparisons if row.holm_p is not None and row.holm_p < 0.05]
     if tested := sum(row.test.p_value is not None for row in comparisons):
         said.append(say("after_holm", n=tested, kept=", ".join(kept) or say("none")))

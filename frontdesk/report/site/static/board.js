@@ -7,7 +7,7 @@ const Board = {
   start() {
     const { categories } = Arena.data.get("index");
     this.chosen = categories.map(() => -1);
-    const fields = categories.map((category, at) => this.choice(this.title(category.key), category.levels, (level) => {
+    const fields = categories.map((category, at) => this.choice(this.title(category), category.called, (level) => {
       this.chosen[at] = level;
       this.refresh();
     }));
@@ -18,7 +18,7 @@ const Board = {
     this.refresh();
   },
 
-  title: (key) => (key.startsWith("persona.") ? `${Arena.say("persona")}: ${key.slice(8)}` : Arena.say(key)),
+  title: ({ key, factor }) => (key.startsWith("persona.") ? `${Arena.say("persona")}: ${factor}` : Arena.say(key)),
 
   // A labelled select of "all" and the options; calls back with the option's number or -1.
   choice(label, options, changed) {

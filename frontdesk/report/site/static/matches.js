@@ -99,7 +99,7 @@ const Browser = {
     const shown = this.matches.slice(this.page * this.a_page, (this.page + 1) * this.a_page);
     const told = categories.filter((category) => ["subject", "depth", "criterion"].includes(category.key));
     const rows = shown.map((match) => {
-      const facts = [...(Arena.data.get("index").outcome[match] === 3 ? [] : [this.sure(match)]), ...told.map((category) => `${Arena.say(category.key)} ${category.levels[category.of[match]] ?? "–"}`)];
+      const facts = [...(Arena.data.get("index").outcome[match] === 3 ? [] : [this.sure(match)]), ...told.map((category) => `${Arena.say(category.key)} ${category.called[category.of[match]] ?? "–"}`)];
       return Arena.el("li", {}, Arena.el("a", { href: `#match-${match}`, "aria-current": match === this.opened ? "true" : null },
         Arena.el("span", { class: "line" }, subsets.snippet[subset[match]] || subsets.id[subset[match]]),
         Arena.el("span", { class: "facts" }, this.outcome(match), ` · ${facts.join(" · ")}`)));
@@ -137,7 +137,7 @@ const Browser = {
     } catch (error) { Arena.trouble(error); return; }
     if (this.opened !== match) return;
     const criteria = categories.find((category) => category.key === "criterion");
-    const criterion = criteria && criteria.levels[criteria.of[match]];
+    const criterion = criteria && criteria.called[criteria.of[match]];
     const rounds = votes[at].find((each) => each[0] === a[match] && each[1] === b[match] && (criterion === undefined || each[2] === criterion));
     Detail.show(match, texts[at], rounds ? rounds[3] : []);
   },
@@ -148,7 +148,7 @@ const Detail = {
     const { subset, subsets, a, b, categories } = Arena.data.get("index");
     const number = subset[match];
     const facts = [subsets.id[number], subsets.persona[number], subsets.question[number],
-      ...categories.map((category) => `${Board.title(category.key)} ${category.levels[category.of[match]] ?? "–"}`)];
+      ...categories.map((category) => `${Board.title(category)} ${category.called[category.of[match]] ?? "–"}`)];
     const [earlier, latest] = [texts.history.slice(0, -3), texts.history.slice(-3)];
     const winner = Browser.winner(match);
     const reply = (side) => {

@@ -1,0 +1,52 @@
+"""Factors, levels and criteria by the names their files give them in the report's language; else by their ids."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from arena import criteria
+from frontdesk.runner.config import Config
+from personas import factors_file
+from runstore.languages import Words
+from runstore.problems import Problem
+
+
+def factor_name(config: Config, factor: str) -> str:
+    """The name of a persona factor."""
+    return dict(_factors(config.personas.factors, config.run.language)).get(factor, factor)
+
+
+def criterion_name(config: Config, criterion: str) -> str:
+    """The name of a criterion of the judges."""
+    asked = config.judge.criteria if config.judge is not None else None
+    prompts = config.run.prompts
+    return dict(_criteria(asked, prompts, config.run.language)).get(criterion, criterion)
+
+
+def level_name(config: Config, category: str, level: str, say: Words) -> str:
+    """How a level of a category (``criterion``, ``persona.FACTOR``, ``subject``, ``depth``) is called."""
+    if category == "criterion":
+        return criterion_name(config, level)
+    known = category.startswith("persona.") and f"level_{level}" in say.texts
+    return say(f"level_{level}") if known else level
+
+
+@lru_cache(16)
+def _factors(own: str | None, language: str) -> tuple[tuple[str, str], ...]:
+    try:
+        found = factors_file.load(Path(own) if own else None, language)
+    except Problem:  # the run's own file may be gone, or have no texts in this language
+        return ()
+    return tuple((factor.id, factor.name) for factor in found.factors)
+
+
+@lru_cache(16)
+def _criteria(
+    asked: str | tuple[str, ...] | None, prompts: str | None, language: str
+) -> tuple[tuple[str, str], ...]:
+    try:
+        found = criteria.load(asked, language, Path(prompts) if prompts else None)
+    except Problem:
+        return ()
+    return tuple((each.id, each.name) for each in found)
