@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from runstore.problems import Problem
 
 DEMO_FOLDER = "runs/demo"
 
@@ -27,6 +30,11 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.runner.runfolder import RunFolder
     from gateway.local_model.fetch import ensure_model
 
+    if find_spec("xllamacpp") is None:
+        raise Problem(
+            "demo: found no xllamacpp, which runs the embedded model; pip install 'tutor-arena[local]', or "
+            "tutor-arena init for a run on your own endpoints"
+        )
     rounds = 3 * args.subsets
     sys.stderr.write(
         "A small tournament between two tutors of the embedded model: one asks (socratic), one tells (plain).\n"

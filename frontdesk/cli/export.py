@@ -16,8 +16,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--as",
         dest="form",
         required=True,
-        choices=("openai", "sharegpt", "preference", "parquet", "hf"),
+        choices=("openai", "sharegpt", "preference", "lmarena", "parquet", "hf"),
         help="openai: chat fine-tuning rows; sharegpt: conversations; preference: one row a winner; "
+        "lmarena: battles as FastChat and arena-rank read them; "
         "parquet: every stage file as a table; hf: a dataset folder with card",
     )
     parser.add_argument(

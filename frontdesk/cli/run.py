@@ -28,6 +28,8 @@ def run(args: argparse.Namespace) -> int:
 
     config = stages.load_config(args)
     config.require_simulate()
+    if config.collect is None and config.judge is None and not args.dry_run:
+        return stages.execute(args, config, config.used_endpoints(), stages.data_set)
     config.require_collect()
     config.require_judge()
     config = with_goal(config, args.goal, args.error)

@@ -104,6 +104,17 @@ async def whole_run(session: Session, allowed: float | None = None) -> int:
     return tolerant(session.folder, allowed, exit_code(session.folder, judgments, verdicts))
 
 
+async def data_set(session: Session) -> int:
+    """Dialogues alone, of a configuration that compares no tutors; returns the exit code."""
+    dialogues = await session.pipeline.simulate()
+    print(
+        f"a data set of {len(dialogues)} dialogues: without [collect] and [judge] no tutors are compared\n"
+        f"next: tutor-arena quality {session.folder.path}, tutor-arena export {session.folder.path} --as hf",
+        file=sys.stderr,
+    )
+    return exit_code(session.folder)
+
+
 def exit_code(folder: RunFolder, judgments: Sequence[Judgment] = (), verdicts: Sequence[Verdict] = ()) -> int:
     """0, or 1 where something failed, was unreadable or invalid."""
     from frontdesk.runner.rating import is_incomplete

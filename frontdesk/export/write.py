@@ -13,6 +13,7 @@ from typing import Any, Literal, cast
 
 import yaml
 
+from frontdesk.export.battles import battles
 from frontdesk.export.card import card
 from frontdesk.export.chats import Side, openai, sharegpt
 from frontdesk.export.preference import preference
@@ -24,8 +25,8 @@ from frontdesk.runner.source import Source
 from runstore.problems import Problem
 from runstore.publish import clean_unicode, read_json, write_json, write_jsonl, write_text
 
-Form = Literal["openai", "sharegpt", "preference", "parquet", "hf"]
-FORMS: tuple[Form, ...] = ("openai", "sharegpt", "preference", "parquet", "hf")
+Form = Literal["openai", "sharegpt", "preference", "lmarena", "parquet", "hf"]
+FORMS: tuple[Form, ...] = ("openai", "sharegpt", "preference", "lmarena", "parquet", "hf")
 _OWN = re.compile(r"(data/)?[a-z]+([-.][a-z]+)?\.(jsonl|parquet)")
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
@@ -90,6 +91,8 @@ def _sets(source: Source, how: How) -> list[Rows]:
             return [sharegpt(source)]
         case "preference":
             return [preference(source)]
+        case "lmarena":
+            return [battles(source)]
         case "parquet" | "hf":
             return stage_rows(source)
 
@@ -106,7 +109,7 @@ def _write_part(folder: Path, how: How, each: Rows, part: str, rows: Sequence[Ro
             index = [{"row": at, "dialogue": row.dialogue} for at, row in enumerate(rows)]
             name = f"{part}.index.jsonl"
             return {**_lines(folder, part, rows), name: write_jsonl(folder / name, index)}
-        case "sharegpt" | "preference":
+        case "sharegpt" | "preference" | "lmarena":
             return _lines(folder, part, rows)
 
 

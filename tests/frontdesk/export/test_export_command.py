@@ -238,3 +238,29 @@ def test_a_stage_that_was_not_run_is_named(tmp_path: Path, capsys: pytest.Captur
     folder.file("verdicts.jsonl").unlink()
     assert main(["export", "--run", str(tmp_path), "--as", "preference"]) == 2
     assert "verdicts.jsonl (tutor-arena judge" in capsys.readouterr().err
+
+
+def test_exported_battles_give_the_runs_own_ratings(run: Path, tmp_path: Path) -> None:
+    assert main(["export", str(run), "--as", "lmarena"]) == 0
+    battles = run / "export/lmarena/train.jsonl"
+    rows = lines(battles)
+    assert {row["winner"] for row in rows} <= {"model_a", "model_b", "tie"}
+    assert all(row["conversation_a"][:-1] == row["conversation_b"][:-1] for row in rows)
+    assert main(["rate", "--battles", str(battles), "--cluster", "cluster", "--out", str(tmp_path / "again")]) == 0
+    own, again = (json.loads((at / "leaderboard.json").read_text()) for at in (run, tmp_path / "again"))
+    for row, other in zip(own["models"], again["models"], strict=True):
+        for name in ("name", "rating", "lower", "upper", "wins", "ties"):
+            assert row[name] == other[name]
+
+
+def test_a_configuration_without_tutors_to_compare_makes_a_data_set(
+    tmp_path: Path, provider: FakeProvider, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = write_config(tmp_path / "c.toml", provider, dialogues=4, subsets=4)
+    text = config.read_text("utf-8")
+    config.write_text(text[: text.index("[cut]")], encoding="utf-8")
+    folder = tmp_path / "run"
+    assert main(["run", str(config), "--run", str(folder)]) == 0
+    assert "a data set of 4 dialogues" in capsys.readouterr().err
+    assert main(["export", str(folder), "--as", "openai"]) == 0
+    assert not (folder / "replies.jsonl").exists()
