@@ -58,7 +58,9 @@ def in_factors(factors: FactorSet) -> list[Contradiction]:
         _Paragraph(" + ".join(f"{factor}-{level}" for factor, level in each.when.items()), each.when, each.text)
         for each in factors.interactions
     ]
-    paragraphs += [_Paragraph(name, {}, text) for name, text in (("intro", factors.intro), ("outro", factors.outro))]
+    paragraphs += [
+        _Paragraph(name, {}, text) for name, text in (("intro", factors.intro), ("outro", factors.outro))
+    ]
     return list(_found(paragraphs, factors.language))
 
 

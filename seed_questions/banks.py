@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from runstore.languages import languages, listed, resource
 from runstore.problems import InputProblem, Problem
@@ -68,10 +67,10 @@ def _domain(path: Path, language: str) -> str | None:
     if path.suffix.lower() not in (".yaml", ".yml"):
         return None
     file = read_yaml(path)
-    top = cast("dict[str, object]", file.data) if isinstance(file.data, dict) else {}
+    top = file.mapping(file.data, ()) if isinstance(file.data, dict) else {}
     if "domain" not in top:
         return None
     said = top["domain"]
-    if isinstance(said, dict) and language not in file.mapping(said, ("domain",), languages()):
+    if not isinstance(said, str) and language not in file.mapping(said, ("domain",), languages()):
         return None
     return file.translated(said, ("domain",), language)
