@@ -126,7 +126,7 @@ class _Matching:
         return chosen
 
     def _cost(self, question: str, person: Persona) -> tuple[int, int, int]:
-        """Least used of all, then open to the fewest (others can take the rest), then least used with this persona."""
+        """Least used of all, then open to the fewest personas, then least used with this one."""
         return self.used[question], self.open_to[question], self.used[person.id, question]
 
     def _least_of_subjects(self, own: Iterable[str], person: Persona) -> str:

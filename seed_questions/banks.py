@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 from runstore.languages import languages, listed, resource
 from runstore.problems import InputProblem, Problem
@@ -67,7 +68,8 @@ def _domain(path: Path, language: str) -> str | None:
     if path.suffix.lower() not in (".yaml", ".yml"):
         return None
     file = read_yaml(path)
-    top = file.mapping(file.data, ()) if isinstance(file.data, dict) else {}
+    data: object = file.data
+    top = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
     if "domain" not in top:
         return None
     said = top["domain"]

@@ -98,6 +98,8 @@ def prompts_of(config: Config) -> Path | None:
 def simulation(config: Config) -> Simulation:
     """Personas, questions and prompts of ``simulate``. Raises Problem, InputProblem."""
     run, how = config.run, config.require_simulate()
+    if how.rephrase_openings and config.endpoints[how.student].get("kind") == "local":
+        raise Problem("simulate.rephrase_openings: the embedded model has no form for it; name another student")
     people, factors = students(config)
     conversation = _conversation(how, people, factors, run.seed)
     if silent := [person.id for person in people if not any(weights_of(conversation, person).values())]:
