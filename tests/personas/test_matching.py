@@ -77,6 +77,25 @@ def test_a_list_says_itself_what_its_personas_open_with(tmp_path: Path) -> None:
             load_personas(path)
 
 
+LISTED = {
+    "p.csv": "id,year,text\na,1,You guess.\n",
+    "p.yaml": "personas:\n  - {id: a, year: 1, text: {en: You guess., ko: 찍는다.}}\n",
+    "p.jsonl": '{"id": "a", "levels": {"year": "1"}, "text": {"en": "You guess.", "ko": "찍는다."}}\n',
+}
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_personas_are_listed_one_a_row_in_every_form(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(LISTED[name], encoding="utf-8")
+    assert load_personas(path) == [Persona(id="a", levels={"year": "1"}, text="You guess.")]
+    if name != "p.csv":
+        assert load_personas(path, "ko")[0].text == "찍는다."
+        path.write_text(LISTED[name].replace("ko", "en-GB"), encoding="utf-8")
+        with pytest.raises(InputProblem, match=r"text\.ko"):
+            load_personas(path, "ko")
+
+
 def test_what_a_factor_file_says_wrongly_is_named(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
     levels = "factors:\n  - id: a\n    levels:\n      - {id: x, text: X., %s}\n      - {id: y, text: Y.}\n"

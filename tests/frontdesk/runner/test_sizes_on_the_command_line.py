@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,17 @@ def test_a_run_takes_its_sizes_from_the_command_line(provider: FakeProvider, tmp
     assert max(each.turns for each in dialogues(run)) <= 2
     assert len(read_records(run / "subsets.jsonl", Subset)) == 5
     assert main(["verify", "--run", str(run)]) == 0
+
+
+def test_the_estimate_takes_the_same_sizes(
+    provider: FakeProvider, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = write_config(tmp_path / "c.toml", provider)
+    sizes = ("--dialogues", "3", "--turns", "2", "--subsets", "5")
+    assert main(["estimate", str(config), *sizes, "--json"]) == 0
+    counts = json.loads(capsys.readouterr().out)["counts"]
+    assert (counts["dialogues"], counts["subsets"]) == (3, 5)
+    assert provider.stats.calls == 0
 
 
 def test_stages_take_theirs_and_leave_the_configuration_of_the_run_at_that(
