@@ -34,9 +34,9 @@ def load_personas(path: Path, language: Language = "en") -> list[Persona]:
     """A file's personas: listed one a row, or crossed where the file is a YAML file of factors.
 
     A row has ``text`` (one, or a mapping from language to text); ``id`` (made of the text where there is none),
-    ``language``, ``opens`` (difficulties, with ; between) and ``leaves_early`` (true or false) may be there. Levels
-    are an object ``levels``, or every other column: the factor's name over the level's. Rows in another language
-    than the one asked for are refused. Raises InputProblem naming file, line and field.
+    ``language``, ``opens`` (difficulties, with ; between) and ``leaves_early`` (true or false) may be there.
+    Levels are an object ``levels``, or every other column: the factor's name over the level's. Rows in another
+    language than the one asked for are refused. Raises InputProblem naming file, line and field.
     """
     if crosses(path):
         return generate(factors_file.load(path, language), language)

@@ -88,6 +88,18 @@ def test_the_domain_of_the_configuration_goes_before_that_of_the_questions(
     assert {tuple(each.levels.items()) for each in dialogues} == {(("mood", "calm"),), (("mood", "tense"),)}
 
 
+def test_shipped_students_with_questions_of_another_subject_are_remarked_upon(
+    provider: FakeProvider, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "q.yaml").write_text("difficulty: hard\nquestions:\n  - What is a tort?\n", encoding="utf-8")
+    config = write_config(tmp_path / "c.toml", provider, dialogues=2, subsets=2)
+    config.write_text(config.read_text() + '\n[questions]\nfile = "q.yaml"\n', encoding="utf-8")
+    assert main(["simulate", "--config", str(config), "--run", str(tmp_path / "run")]) == 0
+    said = capsys.readouterr().err
+    assert "the students are still the shipped ones, of computer science" in said
+    assert "no question fits the level of 8 of 32 personas" in said
+
+
 def test_the_bank_of_school_mathematics_end_to_end_in_korean(provider: FakeProvider, tmp_path: Path) -> None:
     own = '[questions]\nbank = "school-mathematics"\n'
     run = _run(tmp_path, provider, "ko", own, dialogues=12, subsets=12)
