@@ -110,6 +110,7 @@ class _Matching:
             for name, bank in banks.items()
             if all(len(own.get(name, ())) == len(bank) for own in self.fitting.values())
         }
+        self.open_to = Counter(each.id for own in self.fitting.values() for bank in own.values() for each in bank)
         self.used: Counter[str | tuple[str, str]] = Counter()
 
     def question(self, i: int, person: Persona) -> SeedQuestion:
@@ -119,10 +120,14 @@ class _Matching:
             return self.wheel.question(i)
         self.used[subject] += 1
         self.used[person.id, subject] += 1
-        chosen = min(own[subject], key=lambda each: (self.used[each.id], self.used[person.id, each.id]))
+        chosen = min(own[subject], key=lambda each: self._cost(each.id, person))
         self.used[chosen.id] += 1
         self.used[person.id, chosen.id] += 1
         return chosen
+
+    def _cost(self, question: str, person: Persona) -> tuple[int, int, int]:
+        """Least used of all, then open to the fewest personas, then least used with this one."""
+        return self.used[question], self.open_to[question], self.used[person.id, question]
 
     def _least_of_subjects(self, own: Iterable[str], person: Persona) -> str:
         """Least used with this persona, then least used of all, then the first in the drawn order."""

@@ -1,8 +1,8 @@
 """Paragraphs that meet in one persona and say the opposite of each other.
 
 Behaviours that a text can ask for or rule out stand in ``words/behaviour.LANGUAGE.yaml``: for each, the patterns
-by which a sentence ``does`` it and those by which it ``never`` does. Sentences under a condition ("when you do
-ask") ask for nothing. What is found is told by words alone: it is a hint for who reads the texts, and no proof.
+by which a sentence ``does`` it and those by which it ``never`` does. Sentences under a condition ("when you ask")
+ask for nothing. What is found is told by words alone: it is a hint for who reads the texts, and no proof.
 """
 
 from __future__ import annotations

@@ -33,10 +33,10 @@ Row = tuple[int | None, Mapping[str, Any]]
 def load_personas(path: Path, language: Language = "en") -> list[Persona]:
     """A file's personas: listed one a row, or crossed where the file is a YAML file of factors.
 
-    A row has ``text``; ``id`` (made of the text where there is none), ``language``, ``opens`` (difficulties, with
-    ; between) and ``leaves_early`` (true or false) may be there. Levels are an object ``levels``, or every other
-    column: the factor's name over the level's. Rows in another language than
-    the one asked for are refused. Raises InputProblem naming file, line and field.
+    A row has ``text`` (one, or a mapping from language to text); ``id`` (made of the text where there is none),
+    ``language``, ``opens`` (difficulties, with ; between) and ``leaves_early`` (true or false) may be there.
+    Levels are an object ``levels``, or every other column: the factor's name over the level's. Rows in another
+    language than the one asked for are refused. Raises InputProblem naming file, line and field.
     """
     if crosses(path):
         return generate(factors_file.load(path, language), language)
@@ -77,7 +77,13 @@ def _rows(path: Path) -> Iterator[Row]:
 
 
 def _persona(path: Path, line: int | None, row: Mapping[str, Any], language: Language, names: Names) -> Persona:
-    text = row.get("text")
+    text: object = row.get("text")
+    if isinstance(text, dict):
+        texts = cast("dict[str, object]", text)
+        if language not in texts:
+            found = f"only {', '.join(texts) or 'nothing'}"
+            raise InputProblem(path, f"a text in {language!r}", found=found, line=line, field=f"text.{language}")
+        text = texts[language]
     if not isinstance(text, str) or not text.strip():
         raise InputProblem(path, "what the model is told of the student", found=text, line=line, field="text")
     own = str(row.get("language") or language).strip()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from runstore.languages import languages, listed, resource
 from runstore.problems import InputProblem, Problem
@@ -68,11 +68,11 @@ def _domain(path: Path, language: str) -> str | None:
     if path.suffix.lower() not in (".yaml", ".yml"):
         return None
     file = read_yaml(path)
-    top: dict[str, object] = cast("dict[str, object]", file.data) if isinstance(file.data, dict) else {}
+    data: object = file.data
+    top = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
     if "domain" not in top:
         return None
-    if isinstance(top["domain"], dict):
-        said = cast("dict[str, object]", top["domain"])
-        if language not in file.mapping(said, ("domain",), languages()):
-            return None
-    return file.translated(top["domain"], ("domain",), language)
+    said = top["domain"]
+    if not isinstance(said, str) and language not in file.mapping(said, ("domain",), languages()):
+        return None
+    return file.translated(said, ("domain",), language)

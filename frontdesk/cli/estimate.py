@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frontdesk.cli import options
 from runstore.publish import to_json
 
 if TYPE_CHECKING:
@@ -29,12 +30,13 @@ ASSUMED: dict[Assumption, str] = {
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("config", metavar="CONFIG", type=Path, help="a TOML configuration")
     parser.add_argument("--json", action="store_true", help="as JSON")
+    options.add_size_options(parser, "dialogues", "turns", "subsets")
 
 
 def run(args: argparse.Namespace) -> int:
-    from frontdesk.runner import config as configuration
+    from frontdesk.cli import stages
 
-    return show(configuration.load(args.config), as_json=args.json)
+    return show(stages.load_config(args), as_json=args.json)
 
 
 def show(config: Config, *, as_json: bool = False) -> int:

@@ -127,6 +127,12 @@ def _making(source: Source) -> Section:
     facts += [
         (f"prompt: {name}", f"hash {hashed}") for name, hashed in sorted(manifest.get("prompts", {}).items())
     ]
+    if (how := source.config.simulate) is not None:
+        facts += [
+            ("turns", f"{how.turns} {'exactly' if how.ends == 'fixed' else 'at most: students may leave'}"),
+            ("questions", "of each student's level" if how.match_level else "of any level"),
+            ("openings", "in the student's own words" if how.rephrase_openings else "as in the question bank"),
+        ]
     if source.has("dialogues.jsonl"):
         ends = Counter(dialogue.end for dialogue in source.dialogues)
         facts += [(f"end: {end}", f"{times} of {len(source.dialogues)}") for end, times in sorted(ends.items())]

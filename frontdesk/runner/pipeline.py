@@ -75,11 +75,8 @@ class Pipeline:
         published.begin(self.folder.path, "simulate")
         self.folder.write_manifest(self.config, cast.roles.hashes, cast.inputs)
         planned = cast.castings(how.dialogues, self.config.run.seed)
-        if alone := cast.unmatched:
-            self.progress.say(
-                f"simulate: no question fits the level of {len(alone)} of {len(cast.people)} personas, such as "
-                f"{alone[0]}; they open with any"
-            )
+        for remark in cast.remarks:
+            self.progress.say(f"simulate: {remark}")
         ask = self._gateway().ask
 
         async def hold(one: tuple[Persona, SeedQuestion, int]) -> Held:

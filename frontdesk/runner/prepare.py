@@ -32,13 +32,14 @@ from simulator.roles import Roles
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """Who talks about what, and how."""
+    """Who talks about what, and how. ``strangers``: the shipped students ask questions that are not shipped."""
 
     people: Sequence[Persona]
     questions: Sequence[SeedQuestion]
     conversation: Conversation
     roles: Roles
     match_level: bool = True
+    strangers: bool = False
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -58,11 +59,21 @@ class Simulation:
         return cast
 
     @property
-    def unmatched(self) -> list[str]:
-        """The personas that no question fits: where questions are matched, these open with any."""
-        if not self.match_level:
-            return []
-        return [who.id for who in self.people if not any(fits(who, question) for question in self.questions)]
+    def remarks(self) -> list[str]:
+        """What is allowed, and yet hardly meant."""
+        found: list[str] = []
+        if self.strangers:
+            found.append(
+                "the questions are your own, and the students are still the shipped ones, of computer science: "
+                "[personas] factors or file names others"
+            )
+        alone = [who.id for who in self.people if not any(fits(who, each) for each in self.questions)]
+        if self.match_level and alone:
+            found.append(
+                f"no question fits the level of {len(alone)} of {len(self.people)} personas, such as {alone[0]}; "
+                "they open with any"
+            )
+        return found
 
 
 def check(config: Config) -> None:
@@ -130,6 +141,8 @@ def prompts_of(config: Config) -> Path | None:
 def simulation(config: Config) -> Simulation:
     """Personas, questions and prompts of ``simulate``. Raises Problem, InputProblem."""
     run, how = config.run, config.require_simulate()
+    if how.rephrase_openings and config.endpoints[how.student].get("kind") == "local":
+        raise Problem("simulate.rephrase_openings: the embedded model has no form for it; name another student")
     people, factors = students(config)
     conversation = _conversation(how, people, factors, run.seed)
     if silent := [person.id for person in people if not any(weights_of(conversation, person).values())]:
@@ -142,7 +155,10 @@ def simulation(config: Config) -> Simulation:
         stays=how.ends == "fixed",
         rephrases=how.rephrase_openings,
     )
-    return Simulation(people, questions(config), conversation, roles, how.match_level)
+    own, bank = config.personas, config.questions
+    strangers = own.file is None and own.factors is None and bank.file is not None
+    strangers = strangers and _bank(config).factors is None
+    return Simulation(people, questions(config), conversation, roles, how.match_level, strangers)
 
 
 def students(config: Config) -> tuple[list[Persona], FactorSet | None]:

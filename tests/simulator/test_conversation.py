@@ -163,3 +163,54 @@ async def test_an_adapter_that_breaks_ends_its_dialogue_only(tmp_path):
     assert (held.dialogue.end, held.dialogue.complete, held.dialogue.turns) == ("failure", False, 1)
     assert held.failure is not None
     assert (held.failure.kind, held.failure.endpoint) == ("server", "teacher")
+
+
+async def test_a_student_who_must_stay_has_exactly_the_planned_turns(tmp_path, provider):
+    endpoint = provider.settings("openai")
+    endpoints = {
+        "student": scripted(tmp_path, "s", ["got it <END>", "<END>", "ok", "bye <END>"]),
+        "teacher": scripted(tmp_path, "t", ["a?", "b?", "c?", "d?"]),
+    }
+    async with Gateway.open(endpoints) as gateway:
+        how = Conversation(student="student", teacher="teacher", turns=4, stays=True)
+        held = await converse(gateway.ask, PERSONA, QUESTION, how, Roles.load(stays=True))
+    said = [each.text for each in held.dialogue.utterances if each.role == "student"]
+    assert said == [QUESTION.text, "got it", "ok", "bye"]
+    assert (held.dialogue.turns, held.dialogue.end, held.dialogue.complete) == (4, "turns reached", True)
+    assert held.dialogue.notes == {"blank": 1, "end_marker": 3}
+    async with Gateway.open({"student": endpoint, "teacher": endpoint}) as gateway:
+        await converse(gateway.ask, PERSONA, QUESTION, how, Roles.load(stays=True))
+    students = [asked for asked in provider.requests if asked.role == "student"]
+    assert len(students) == 3
+    assert all("you can't leave it" in asked.body["messages"][0]["content"] for asked in students)
+
+
+async def test_an_opening_in_the_student_s_words_keeps_the_seed_question(tmp_path, provider):
+    endpoints = {
+        "student": scripted(tmp_path, "s", ["why isnt 3 + 4 x 2 twelve <END>", "is it 11?"]),
+        "teacher": scripted(tmp_path, "t", ["a?", "b?"]),
+    }
+    async with Gateway.open(endpoints) as gateway:
+        how = Conversation(student="student", teacher="teacher", turns=2, rephrases=True)
+        held = await converse(gateway.ask, PERSONA, QUESTION, how, Roles.load(rephrases=True))
+    dialogue = held.dialogue
+    assert [each.text for each in dialogue.utterances] == ["why isnt 3 + 4 x 2 twelve", "a?", "is it 11?", "b?"]
+    assert (dialogue.question, dialogue.asked) == (QUESTION.id, QUESTION.text)
+    endpoint = provider.settings("openai")
+    async with Gateway.open({"student": endpoint, "teacher": endpoint}) as gateway:
+        await converse(gateway.ask, PERSONA, QUESTION, how, Roles.load(rephrases=True))
+    opening = next(asked for asked in provider.requests if asked.role == "student")
+    assert PERSONA.text in opening.body["messages"][0]["content"]
+    assert opening.body["messages"][-1]["content"].endswith(QUESTION.text)
+
+
+async def test_an_opening_that_never_comes_is_a_failure(tmp_path):
+    endpoints = {
+        "student": scripted(tmp_path, "s", [" "] * 8) | {"retries": 0},
+        "teacher": scripted(tmp_path, "t", ["a?"]),
+    }
+    async with Gateway.open(endpoints) as gateway:
+        how = Conversation(student="student", teacher="teacher", turns=2, rephrases=True)
+        held = await converse(gateway.ask, PERSONA, QUESTION, how, Roles.load(rephrases=True))
+    assert (held.dialogue.turns, held.dialogue.complete) == (0, False)
+    assert held.failure is not None and held.failure.kind == "empty"

@@ -81,7 +81,8 @@ def test_questions_can_be_listed_exported_and_read_again(
 def test_exported_personas_keep_levels_in_columns(tmp_path: Path) -> None:
     assert main(["personas", "--output", str(tmp_path / "p.csv")]) == 0
     header, rows = publish.read_csv(tmp_path / "p.csv")
-    assert header == ["id", "goal_commitment", "motivation", "self_efficacy", "year", "language", "text"]
+    levels = ["goal_commitment", "motivation", "self_efficacy", "year"]
+    assert header == ["id", *levels, "language", "opens", "leaves_early", "text"]
     assert [row["text"] for row in rows] == [person.text for person in generate()]
 
 

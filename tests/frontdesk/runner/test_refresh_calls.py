@@ -85,7 +85,7 @@ def test_a_dry_run_names_the_calls_and_makes_none(provider, tmp_path, capsys):
 
 
 def test_against_some_only(provider, tmp_path, capsys):
-    _, run = three(tmp_path, provider)
+    _, run = three(tmp_path, provider, seed=8)
     provider.reset()
     fourth = given(tmp_path, provider, "fourth")
     assert refresh(run, "--add", "fourth", "--against", "ureka", "--against", "gemini", *fourth) == 0

@@ -45,6 +45,18 @@ def refused(provider, folder: Path, capsys, find: str, put: str) -> str:
         ("[cut]", '[questions]\nfile = "no-such.yaml"\n[cut]', "no-such.yaml"),
         ("[cut]", '[personas]\nfactors = "no-such.yaml"\n[cut]', "no-such.yaml"),
         ("[cut]", "[personas]\nsize = 5\n[cut]", "32 personas, not 5"),
+        (
+            "[cut]",
+            '[personas]\nfactors = "studnets"\n[cut]',
+            "expected a file, or one of school-students, students",
+        ),
+        ("[cut]", '[personas]\nfile = "p.csv"\nsize = 5\n[cut]', "personas.file goes without factors"),
+        ("[cut]", '[personas]\nfile = "no-such.csv"\n[cut]', "no-such.csv"),
+        ("[cut]", '[questions]\nbank = "school-maths"\n[cut]', "one of computer-science, school-mathematics"),
+        ("[cut]", '[questions]\nbank = "computer-science"\nfile = "q.csv"\n[cut]', "expected one of them"),
+        ("turns = 4", 'turns = 4\nends = "fixd"', "did you mean 'fixed'"),
+        ("turns = 4", "turns = 4\nmatch_level = 1", "expected true or false"),
+        ("turns = 4", 'turns = 4\nrephrase_openings = "yes"', "expected true or false"),
         ("turns = 4", 'turns = 4\nstyle = "socratc"', "teacher.socratc"),
         ("turns = 4", 'turns = 4\nact_weights = { "motivation-lwo" = { follow_up = 1 } }', "'motivation-lwo'"),
         ("turns = 4", 'turns = 4\nact_weights = { "*" = { follow_up = -1 } }', "greater than or equal to 0"),
@@ -117,3 +129,12 @@ def test_lines_are_found_through_headers_quotes_and_dots():
     assert line_of(text, "judge", "kind", "0") == 5
     assert line_of(text, "judge", "no-such") == 4
     assert line_of(text, "nowhere") is None
+
+
+def test_the_embedded_model_is_not_asked_to_rephrase(provider, tmp_path, capsys):
+    small = 'student = "small"\nrephrase_openings = true'
+    config = write_config(tmp_path / "c.toml", provider)
+    text = config.read_text(encoding="utf-8").replace('student = "gemini"', small)
+    config.write_text(f'{text}\n[endpoints.small]\nkind = "local"\n', encoding="utf-8")
+    assert main(["run", str(config), "--run", str(tmp_path / "run"), "--dry-run"]) == 2
+    assert "name another student" in capsys.readouterr().err

@@ -147,6 +147,13 @@ def test_premature_ends(fields: dict[str, Any], premature: bool) -> None:
     assert ("premature_end" in kinds(dialogue(PLAIN, **fields))) is premature
 
 
+def test_who_is_meant_to_leave_early_may_but_not_break_off() -> None:
+    left = dialogue(PLAIN, "left", persona="goes", end="student ended", turns=1)
+    broken = dialogue(["ok"], "broken", persona="goes", end="failure", complete=False)
+    for leaving, names in ((frozenset[str](), ["broken", "left"]), (frozenset({"goes"}), ["broken"])):
+        assert kinds(left, broken, material=Material(4, leaving=leaving)) == {"premature_end": names}
+
+
 def test_an_end_by_silence_or_refusal_counts_without_an_utterance() -> None:
     silent = dialogue(PLAIN, end="empty student reply", complete=False)
     assert set(kinds(silent)) == {"empty", "premature_end"}
