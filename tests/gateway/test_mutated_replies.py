@@ -40,9 +40,8 @@ def test_mutated_bodies_are_answers_or_named_failures() -> None:
     for kind in KINDS:
         assert len(found["outcomes"][kind]) >= 5, kind
     met = sum((Counter(counts) for counts in found["outcomes"].values()), Counter[str]())
-    assert (
-        met["answer"] > 50 and met["malformed"] > 50 and met["rate_limit"] and met["blocked"] and met["truncated"]
-    )
+    assert met["answer"] > 50 and met["malformed"] > 50
+    assert {"rate_limit", "blocked", "truncated", "empty", "auth", "server", "connection"} <= set(met)
 
 
 def test_many_inflating_bodies_at_once_stay_in_bounds() -> None:

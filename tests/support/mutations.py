@@ -1,7 +1,7 @@
 """Responses that went wrong somewhere between a model and us: good ones and errors of each provider, mutated.
 
-Each is drawn from its number alone: in the JSON (values, names), in the bytes, in the encoding, or in the head; some
-are large and made to keep a reader busy.
+Each is drawn from its number alone: in the JSON (values, names), in the bytes, in the encoding, or in the head.
+Some are large, and made to keep a reader busy.
 """
 
 from __future__ import annotations
