@@ -216,6 +216,7 @@ def told(found: dict[str, Any], what: str, *, timed: bool) -> bool:
     print(
         f"{found['bodies']} {what}, {found['seconds']} s: {len(found['nameless'])} without a name, longest block "
         f"{found['longest_block_ms']} ms ({limit}), peak {found['peak_rss_mb']} MB (limit {LARGEST_RSS_MB:g})",
+        f"; in it ended {', '.join(found['block_near'][:3])}" if not is_short else "",
         "" if is_kept else "NOT KEPT",
     )
     for kind, counts in found["outcomes"].items():

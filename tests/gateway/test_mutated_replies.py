@@ -64,6 +64,12 @@ async def test_an_ending_that_is_no_word_is_none(provider: FakeProvider, kind: s
     assert (await attempt(endpoint(provider.settings(kind)), chat("hi"))).text == "Why?"
 
 
+async def test_a_redirect_to_no_address_is_a_refusal_all_the_same(provider: FakeProvider) -> None:
+    provider.script = lambda asked, number: Reply(b"", 301, {"Location": "http://[::1"})
+    fault = await fault_of(endpoint(provider.settings("openai")), chat("hi"))
+    assert fault.kind == "bad_request" and "redirects to http://[::1" in fault.message
+
+
 async def test_an_id_that_is_no_text_is_none(provider: FakeProvider) -> None:
     body = {"promptFeedback": {"blockReason": "OTHER"}, "responseId": 7}
     provider.script = lambda asked, number: Reply(orjson.dumps(body))
