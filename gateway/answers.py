@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from gateway.errors import TRANSIENT, Fault
 from gateway.prompt import Answer
 from gateway.thinking import without_thinking
-from runstore.publish import has_visible
+from runstore.publish import clean_unicode, has_visible
 from runstore.records import Usage
 
 
+@lru_cache(maxsize=1)
 def says_something(text: str) -> bool:
     """Whether any mark on paper is left of a reply when its thinking is taken out."""
     return has_visible(text) and has_visible(without_thinking(text))
@@ -18,6 +21,9 @@ def decided(answer: object) -> Answer | Fault:
     """What an adapter gave, as the answer that it is or the fault that stands for it."""
     if not isinstance(answer, Answer) or type(answer.text) is not str:
         return Fault("unexpected", f"the adapter gave {type(answer).__name__}, not an answer with a text")
+    named = answer.request_id
+    if named is not None and not named.isascii():
+        answer = answer._replace(request_id=clean_unicode(named))
     return answer if says_something(answer.text) else empty(answer.usage, answer.request_id)
 
 

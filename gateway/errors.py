@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from runstore.publish import clean_unicode
 from runstore.records import Failure, Usage
 
 FaultKind = Literal[
@@ -59,7 +60,8 @@ TRANSIENT = Retry("transient")
 class Fault(Exception):
     """One attempt went wrong.
 
-    ``text`` is what came of the reply before it was cut or blocked, ``usage`` what was paid for it.
+    ``text`` is what came of the reply before it was cut or blocked, ``usage`` what was paid for it;
+    ``request_id`` is whatever the server says of itself, and None unless that is a text.
     """
 
     def __init__(
@@ -71,12 +73,13 @@ class Fault(Exception):
         status: int | None = None,
         text: str = "",
         usage: Usage | None = None,
-        request_id: str | None = None,
+        request_id: object = None,
     ) -> None:
         super().__init__(message)
         self.kind: FaultKind = kind
-        self.message, self.retry, self.status = message, retry, status
-        self.text, self.usage, self.request_id = text, usage, request_id
+        self.message, self.retry, self.status = clean_unicode(message), retry, status
+        self.text, self.usage = text, usage
+        self.request_id = clean_unicode(request_id) if isinstance(request_id, str) else None
 
 
 class CallFailed(Exception):

@@ -7,6 +7,7 @@ anywhere else was said, and stays.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 _NAMES = r"(?:\w+:)?(?:think|thinking|thought|thoughts|reasoning|scratchpad)"
 _OPEN = (
@@ -17,7 +18,7 @@ _CLOSE = (
     rf"(?:<\s*/\s*{_NAMES}\s*>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>"
     r"|<channel\|>)"
 )
-_EDGE = r"[\s\u200b-\u200f\u2060\ufeff]*"
+_EDGE = r"[\s\u200b-\u200f\u2060\ufeff]*+"
 _STARTS_OPEN = re.compile(_EDGE + _OPEN, re.IGNORECASE)
 _MARK = re.compile(rf"(?P<open>{_OPEN})|(?P<close>{_CLOSE})", re.IGNORECASE)
 _HARMONY = re.compile(
@@ -27,15 +28,23 @@ _HARMONY = re.compile(
 _HARMONY_NEXT = re.compile(
     r"(?:<\|(?:end|call)\|>\s*)?(?:<\|start\|>\s*assistant[^<]*)?(?=<\|channel\|>)|<\|end\|>"
 )
-_STRIPPED_HARMONY = re.compile(r"\s*analysis(?=\S).*?assistantfinal", re.DOTALL)
+_STRIPPED_ANALYSIS, _STRIPPED_FINAL = re.compile(r"\s*+analysis(?=\S)"), "assistantfinal"
+_BLANK_LINE = re.compile(r"[^\S\n]*+\n\s*\n")
+_BLANKS = re.compile(r"\s*+")
 _SENTENCE_END = tuple(".!?…。！？)]}*")
 _SPOKEN_OF = ("`", '"', "'", "“", "‘", "「", "«")
 
 _HINTS = ("HOUGHT", "hought", "HINK", "hink", "reasoning>", "scratchpad>", "channel|>", "assistantfinal")
 _TAG = re.compile(rf"{_OPEN}|{_CLOSE}|\[/?thinking\]|<\|channel\|>|assistantfinal", re.IGNORECASE)
 _HEADING = re.compile(
-    r"^[\s*_#\[(]*(?:THOUGHTS?|Thoughts?|THINKING|Thinking)[*_\])]*\s*:|\Athought\s*\n", re.MULTILINE
+    r"^(?:[^\S\n]|[*_#\[(])*+(?:THOUGHTS?|Thoughts?|THINKING|Thinking)[*_\])]*\s*:|\Athought\s*\n", re.MULTILINE
 )
+
+
+LONGEST_LOOKED_AT = 200_000
+"""Characters in which thinking is looked for, some 50,000 tokens: what is larger must not hold others up."""
+MOST_MARKS = 300
+"""Marks in them that are looked at: more of them are no thinking, and no reply."""
 
 
 def without_thinking(text: str) -> str:
@@ -45,32 +54,53 @@ def without_thinking(text: str) -> str:
     swallow the opening one), and every harmony channel but the final one. What never closes is thinking to its
     end. A tag in a sentence, in quotes or in code is spoken of, and ends nothing.
     """
-    rest = text
-    while (end := _end_of_thinking(rest)) is not None:
-        rest = rest[end:].lstrip()
-    return rest
+    head = text[:LONGEST_LOOKED_AT]
+    marks: list[re.Match[str]] | None = None
+    start = place = 0
+    for _ in range(MOST_MARKS):
+        if start >= len(head):
+            break
+        if (end := _end_of_channel(head, start)) is None:
+            marks = list(islice(_MARK.finditer(head), MOST_MARKS)) if marks is None else marks
+            while place < len(marks) and marks[place].start() < start:
+                place += 1
+            end = _end_of_tags(head, start, marks, place)
+        if end is None:
+            break
+        start = _blanks_end(text, len(text) if end >= len(head) else end)
+    return text[start:]
 
 
-def _end_of_thinking(text: str) -> int | None:
-    """Where the thinking that the text starts with ends, or None where it starts with none."""
-    if not text:
-        return None
-    if header := _HARMONY.match(text):
+def _blanks_end(text: str, start: int) -> int:
+    blanks = _BLANKS.match(text, start)
+    return blanks.end() if blanks else start
+
+
+def _end_of_channel(text: str, start: int) -> int | None:
+    """Where a harmony channel that stands at ``start`` ends, or None where none does."""
+    if header := _HARMONY.match(text, start):
         if header["channel"] == "final":
             return header.end()
         following = _HARMONY_NEXT.search(text, header.end())
         return following.end() if following else len(text)
-    if stripped := _STRIPPED_HARMONY.match(text):
-        return stripped.end()
-    if _STARTS_OPEN.match(text):
-        return _end_of_block(text)
-    return _end_of_unopened(text)
+    stripped = _STRIPPED_ANALYSIS.match(text, start)
+    final = text.find(_STRIPPED_FINAL, stripped.end()) if stripped else -1
+    return None if final < 0 else final + len(_STRIPPED_FINAL)
 
 
-def _end_of_block(text: str) -> int:
+def _end_of_tags(text: str, start: int, marks: list[re.Match[str]], place: int) -> int | None:
+    """Where thinking in tags that stands at ``start`` ends, or None; ``marks[place]`` is the first from there."""
+    if _STARTS_OPEN.match(text, start):
+        return _end_of_block(text, marks, place)
+    if place == len(marks) or marks[place]["open"] or _is_spoken_of(text, start, marks[place]):
+        return None
+    return marks[place].end()
+
+
+def _end_of_block(text: str, marks: list[re.Match[str]], place: int) -> int:
     """The end of a block with as many closing tags as opening ones, else of its first closing tag, else all."""
     depth, first = 0, None
-    for mark in _MARK.finditer(text):
+    for mark in islice(marks, place, None):
         depth += 1 if mark["open"] else -1
         first = first or (mark.end() if mark["close"] else None)
         if depth == 0:
@@ -78,29 +108,23 @@ def _end_of_block(text: str) -> int:
     return first or len(text)
 
 
-def _end_of_unopened(text: str) -> int | None:
-    """The end of a first tag that closes what nothing opened, where it stands as servers leave it."""
-    mark = _MARK.search(text)
-    if mark is None or mark["open"] or _is_spoken_of(text, mark):
-        return None
-    return mark.end()
-
-
-def _is_spoken_of(text: str, mark: re.Match[str]) -> bool:
-    before, after = text[: mark.start()], text[mark.end() :]
+def _is_spoken_of(text: str, start: int, mark: re.Match[str]) -> bool:
+    """Whether a closing tag, the first from ``start``, stands as servers never leave it."""
+    before, after = text[start : mark.start()], text[mark.end() : mark.end() + 1]
     line = before.rpartition("\n")[2]
     if before.count("```") % 2 or line.count("`") % 2 or re.sub(r"\\.", "", line).count('"') % 2:
         return True
     if line.endswith(_SPOKEN_OF):
         return True
     said = line.rstrip()
-    stands_alone = not said or said.endswith(_SENTENCE_END) or re.match(r"[^\S\n]*\n\s*\n", after) is not None
+    stands_alone = not said or said.endswith(_SENTENCE_END) or _BLANK_LINE.match(text, mark.end()) is not None
     glued = bool(line) and not line[-1].isspace() and (not after or not after[0].isspace())
     return not (stands_alone or glued)
 
 
 def looks_like_thinking(text: str) -> bool:
     """Whether a tag, a heading or a channel of private reasoning is in the text."""
+    text = text[:LONGEST_LOOKED_AT]
     if not any(hint in text for hint in _HINTS):
         return False
     return bool(_TAG.search(text) or _HEADING.search(text))

@@ -146,7 +146,10 @@ class Attempt:
 
 def _redirected(lane: Lane, asked: str, location: str, status: int) -> Fault:
     """Not followed, since the key would go along; the address to write instead, where it can be told."""
-    there = urljoin(asked, location)
+    try:
+        there = urljoin(asked, location)
+    except ValueError:  # no address at all
+        there = location
     path = asked.removeprefix(lane.base_url)
     setting = lane.route.setting
     instead = there

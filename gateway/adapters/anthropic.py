@@ -98,7 +98,7 @@ class AnthropicAdapter(Vendor):
             raise classify.embedded_fault(body["error"], reply, self._now)
         text = reading.joined(body.get("content"))
         usage, warnings = _usage(body)
-        stop = body.get("stop_reason")
+        stop = reading.word(body.get("stop_reason"))
         request_id = reply.headers.get("request-id") or body.get("id")
         if stop == "refusal":
             raise Fault(

@@ -129,7 +129,7 @@ class BedrockAdapter(Vendor):
     def _answer(self, message: dict[str, Any], body: dict[str, Any], reply: WireReply) -> Answer:
         text = reading.joined(message["content"])
         usage, warnings = _usage(body)
-        stop, request_id = body.get("stopReason"), reply.headers.get("x-amzn-requestid")
+        stop, request_id = reading.word(body.get("stopReason")), reply.headers.get("x-amzn-requestid")
         more: dict[str, Any] = {"text": text, "usage": usage, "request_id": request_id}
         if stop in _BLOCKED:
             raise Fault("blocked", f"the reply was blocked: stop reason {stop}", NO, **more)

@@ -86,6 +86,8 @@ _STATUS_OF_NAME: dict[str, int] = {
 _AGAIN_LATER = frozenset({408, 409, 424, 425, 499})
 
 
+LONGEST_NAME = 200
+"""Characters of a code or a type that are read; the patterns go through all of them."""
 _REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid")
 
 
@@ -138,7 +140,7 @@ def _of_error(error: object) -> Said:
     names += [reading.as_dict(detail).get("reason") for detail in details]
     code = next((number for number in map(_code, names) if number is not None), None)
     text = reading.shown(message if message is not None else reading.dumps(error), reading.LONGEST_MESSAGE)
-    return Said(text, tuple(name for name in names if isinstance(name, str)), code, tuple(details))
+    return Said(text, tuple(name[:LONGEST_NAME] for name in names if isinstance(name, str)), code, tuple(details))
 
 
 def _code(value: object) -> int | None:

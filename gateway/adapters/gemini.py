@@ -200,7 +200,7 @@ class GeminiAdapter(Vendor):
 
     def _answer(self, candidate: dict[str, Any], body: dict[str, Any]) -> Answer:
         (usage, warnings), request_id = _usage(body), body.get("responseId")
-        finish = candidate.get("finishReason")
+        finish = reading.word(candidate.get("finishReason"))
         parts = reading.as_dict(candidate.get("content")).get("parts")
         text = reading.joined(parts)
         if finish in _BLOCKED:

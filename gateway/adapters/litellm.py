@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from gateway.adapters import literal_keys, reading
 from gateway.adapters.base import CredentialsWay, EndpointSettings, Wire
@@ -19,6 +19,7 @@ from gateway.adapters.openai import OpenAIAdapter, OpenAISettings
 from gateway.adapters.waits import Clock
 from gateway.prompt import Answer
 from gateway.secrets import SHORTEST_KEY
+from runstore.numbers import Real
 
 if TYPE_CHECKING:
     from gateway.adapters.litellm_client import LitellmClient
@@ -27,7 +28,12 @@ _OURS = ("model", "messages", "api_key", "stream", "n", "num_retries", "max_retr
 
 
 class LitellmSettings(OpenAISettings):
-    """``model``: ``PROVIDER/MODEL``; ``extra_body``: further arguments of ``litellm.acompletion``."""
+    """``model``: ``PROVIDER/MODEL``; ``extra_body``: further arguments of ``litellm.acompletion``.
+
+    The bound of a response is lower, for litellm takes its time over large ones.
+    """
+
+    largest_reply_mb: Real = Field(default=1.0, gt=0)
 
     @property
     def takes_key(self) -> bool:

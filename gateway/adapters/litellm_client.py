@@ -67,6 +67,8 @@ class _Transport(httpx.AsyncBaseTransport):
             call.reply = reply
             if reply.status >= 400:
                 raise classify.fault(reply, call.now)
+            if reply.body:
+                reading.load_any(reply)  # litellm would look through all of it for words of failures
         except Fault as fault:
             call.fault = call.fault or fault
             raise
@@ -93,8 +95,7 @@ def _put_under() -> None:
     _litellm.in_memory_llm_clients_cache.flush_cache()
     _litellm.suppress_debug_info = True
     _litellm.telemetry = False
-    logging.getLogger("LiteLLM").addHandler(logging.NullHandler())
-    logging.getLogger("LiteLLM").propagate = False
+    logging.getLogger("LiteLLM").disabled = True
 
 
 _NEEDED = "pip install 'tutor-arena[litellm]'"
@@ -113,7 +114,7 @@ class LitellmClient:
         token = _UNDER.set(call)
         try:
             made: Any = await _litellm.acompletion(**arguments, **_OFF)
-            completion = _as_said(made.model_dump(mode="json"))
+            completion = _as_said(reading.loads(reading.dumps(made.model_dump(mode="json", warnings=False))))
         except Fault as fault:
             raise (call.fault or fault) from None
         except Exception as error:

@@ -113,7 +113,7 @@ class OpenAIAdapter(Vendor):
         return Fault("malformed", f"the reply has no choices: {reading.shown(reply.body)}", TRANSIENT, status=200)
 
     def _answer(self, choice: dict[str, Any], body: dict[str, Any], reply: WireReply) -> Answer:
-        finish = choice.get("finish_reason")
+        finish = reading.word(choice.get("finish_reason"))
         error = choice.get("error") or body.get("error")
         if error:
             raise classify.embedded_fault(error, reply, self._now)

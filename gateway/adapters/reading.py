@@ -25,7 +25,7 @@ LONGEST_MESSAGE = 400
 LARGEST_COUNT = 100_000_000
 """Tokens that no single call takes: a count above it is a mistake of the server."""
 
-_TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<(?:style|script).*?(?:</(?:style|script)>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 
 
 def dumps(value: object) -> bytes:
@@ -76,7 +76,8 @@ def _malformed(reply: WireReply) -> Fault:
 
 def shown(data: bytes | str, limit: int = 160) -> str:
     """The beginning of a body on one line, without its HTML tags."""
-    text = data[: limit * 20].decode("utf-8", "replace") if isinstance(data, bytes) else data
+    data = data[: limit * 20]
+    text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
     if "<" in text:
         text = _TAG.sub(" ", text)
     text = publish.clean_unicode(" ".join(text.split()))
@@ -91,6 +92,11 @@ def as_dict(value: object) -> dict[str, Any]:
 def as_list(value: object) -> list[Any]:
     """The value if it is a JSON array, else an empty one."""
     return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def word(value: object) -> str | None:
+    """The value if it is a text: a name out of a list of names, such as an ending; else None."""
+    return value if isinstance(value, str) else None
 
 
 def first(value: object) -> dict[str, Any]:

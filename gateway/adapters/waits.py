@@ -51,9 +51,13 @@ def violated_quotas(details: Sequence[Any]) -> list[str]:
     """The names of the quotas that were used up: of QuotaFailure, else of ErrorInfo."""
     known = [reading.as_dict(detail) for detail in details]
     violations = [each for detail in known for each in reading.as_list(detail.get("violations"))]
-    named = [str(reading.as_dict(violation).get("quotaId") or "") for violation in violations]
-    limits = [str(reading.as_dict(detail.get("metadata")).get("quota_limit") or "") for detail in known]
+    named = [_name(reading.as_dict(violation).get("quotaId")) for violation in violations]
+    limits = [_name(reading.as_dict(detail.get("metadata")).get("quota_limit")) for detail in known]
     return [quota for quota in named if quota] or [limit for limit in limits if limit]
+
+
+def _name(value: object) -> str:
+    return reading.shown(str(value)) if value else ""
 
 
 def is_daily(message: str, details: Sequence[Any]) -> bool:

@@ -172,7 +172,7 @@ async def test_the_bound_counts_what_is_inflated() -> None:
     async with raw_server([whole(packed, "Content-Encoding: gzip", "Content-Type: application/json")]) as server:
         settings = {"kind": "litellm", "model": "mistral/m", "base_url": server.url, "api_key_env": "K"}
         failed = await failure(settings)
-    assert failed.kind == "malformed" and "larger than 4 MB" in failed.message
+    assert failed.kind == "malformed" and "larger than 1 MB" in failed.message
     assert len(server.heads) == 1
 
 
