@@ -19,7 +19,7 @@ from gateway.prompt import Answer
 from runstore.publish import clean_unicode
 from runstore.records import Usage
 
-LONGEST_KEPT = 4096
+LONGEST_KEPT = 1 << 16
 """Bytes kept of a body that came with a fault."""
 
 

@@ -52,6 +52,7 @@ class OpenAIAdapter(Vendor):
     """Bodies of ``POST /chat/completions``; the model and all settings are in the body."""
 
     Settings: ClassVar[type[EndpointSettings]] = OpenAISettings
+    reads_again = True
 
     def __init__(self, settings: OpenAISettings, *, now: Clock = time.time) -> None:
         super().__init__(settings, _PUBLIC, now)
