@@ -183,7 +183,9 @@ class Gateway:
         flying.start(key)
         began = self.clocks.ticks()
         try:
-            answer = await self._call(target, Call(sent, key, repeat, stage, item, target.estimate(sent), began))
+            most = target.most(sent) if self._is_capped else None
+            call = Call(sent, key, repeat, stage, item, target.estimate(sent), began, most)
+            answer = await self._call(target, call)
         except BaseException as error:
             flying.end(key, None, error)
             raise
@@ -240,7 +242,7 @@ class Gateway:
             wait, reserved = target.reserve(call.estimate)
             self._tell_of_wait(target, wait)
             await self.pause(wait)
-            while self._is_capped and self._stop is None and not self.budget.fits():
+            while self._is_capped and self._stop is None and not self.budget.fits(call.most):
                 await asyncio.shield(self.budget.change())
             await self._check_open(target, call)
         except BaseException:
@@ -265,7 +267,7 @@ class Gateway:
 
     async def _attempt(self, target: Endpoint, call: Call, reserved: int) -> Answer | float:
         """One attempt: the answer, written; or how many seconds to wait before another. Raises CallFailed."""
-        self.budget.entered()
+        self.budget.entered(call.most)
         target.spent.calls += 1
         lane = target.lane(self.clocks.ticks())
         attempt = Attempt(self.transport, lane, self.redactor)
@@ -280,7 +282,7 @@ class Gateway:
             raise
         finally:
             lane.in_use -= 1
-            self.budget.left()
+            self.budget.left(call.most)
         call.is_out = False
         latency = round(self.clocks.ticks() - started, 4)
         if isinstance(found, Fault):
