@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 from gateway.errors import BudgetReached
 from runstore.records import Usage
+
+Unit = Literal["usd", "tokens"]
 
 
 @dataclass(slots=True)
@@ -43,13 +46,21 @@ class Spent:
             self.usd += usd
 
 
+class Most(NamedTuple):
+    """The most that a call can take: tokens, and USD (0 where nothing is counted in dollars)."""
+
+    tokens: float = 0.0
+    usd: float = 0.0
+
+
 @dataclass(slots=True)
 class Budget:
     """Caps on a whole run, earlier sessions of it included; None is no cap.
 
-    Calls are counted exactly. Of dollars and tokens nobody knows beforehand what a call takes: as many are let
-    out at once as fit if each takes as much as the largest so far (one, before there was any); the others wait,
-    and the cap is reached when not even one alone would fit by the mean.
+    Calls are counted exactly. A call whose most is known (:class:`Most`) is let out only where all that are out
+    fit under the cap if each takes its most, so the cap is never passed. Of any other nobody knows beforehand what
+    it takes: as many are let out at once as fit if each takes as much as the largest so far (one, before there was
+    any); the others wait, and the cap is reached when not even one alone would fit by the mean.
     """
 
     usd: float | None = None
@@ -57,6 +68,8 @@ class Budget:
     tokens: int | None = None
     total: Spent = field(default_factory=Spent)
     in_flight: int = 0
+    _held: Most = field(default_factory=Most)
+    _unbounded: int = 0
     _ended: int = 0
     _lost: int = 0
     _largest_usd: float = 0.0
@@ -67,18 +80,28 @@ class Budget:
     def is_capped(self) -> bool:
         return self.usd is not None or self.calls is not None or self.tokens is not None
 
-    def entered(self) -> None:
-        """A call goes out."""
+    def entered(self, most: Most | None = None) -> None:
+        """A call goes out; ``most``: what it can take, where that is known."""
         self.in_flight += 1
         self.total.calls += 1
+        self._hold(most, 1)
 
-    def left(self) -> None:
+    def left(self, most: Most | None = None) -> None:
         """A call came to an end."""
         self.in_flight -= 1
         self._ended += 1
+        self._hold(most, -1)
         if self._change is not None:
             self._change.set_result(None)
             self._change = None
+
+    def _hold(self, most: Most | None, sign: int) -> None:
+        if most is None:
+            self._unbounded += sign
+        else:
+            self._held = Most(self._held.tokens + sign * most.tokens, self._held.usd + sign * most.usd)
+        if not self.in_flight:
+            self._held = Most()
 
     def spend(self, tokens: Usage, usd: float | None) -> None:
         self.total.add(tokens, usd)
@@ -104,33 +127,42 @@ class Budget:
         """The same of tokens."""
         return float(self.total.tokens + self._lost * self._largest_tokens)
 
-    def fits(self) -> bool:
+    def fits(self, most: Most | None = None) -> bool:
         """Whether one more call may go out now; if not, perhaps when another has ended: see :meth:`change`.
 
-        Raises BudgetReached.
+        ``most``: what this one can take, where that is known. Raises BudgetReached.
         """
         total = self.total
         if self.calls is not None and total.calls >= self.calls:
             raise BudgetReached(f"the cap of {self.calls} calls is reached; to go on, raise budget.calls")
-        now = True
-        for cap, spent, largest, unit in (
-            (self.usd, self.spent_usd, self._largest_usd, "usd"),
-            (self.tokens, self.spent_tokens, float(self._largest_tokens), "tokens"),
-        ):
-            if cap is None:
-                continue
-            if not self.in_flight:
-                mean = (spent - self._lost * largest) / self._ended if self._ended else 0.0
-                if spent >= cap or spent + mean > cap:
-                    raise BudgetReached(self._reached(cap, spent, unit))
-            elif not self._ended or spent + (self.in_flight + 1) * largest > cap:
-                now = False
-        return now
+        caps: tuple[tuple[Unit, float | None], ...] = (("usd", self.usd), ("tokens", self.tokens))
+        return all(cap is None or self._fits_under(cap, unit, most) for unit, cap in caps)
 
-    def _reached(self, cap: float, spent: float, unit: str) -> str:
+    def _fits_under(self, cap: float, unit: Unit, most: Most | None) -> bool:
+        spent, largest, held = (
+            (self.spent_usd, self._largest_usd, self._held.usd)
+            if unit == "usd"
+            else (self.spent_tokens, float(self._largest_tokens), self._held.tokens)
+        )
+        own = None if most is None else most.usd if unit == "usd" else most.tokens
+        if not self.in_flight:
+            mean = (spent - self._lost * largest) / self._ended if self._ended else 0.0
+            if spent >= cap or spent + (mean if own is None else own) > cap:
+                raise BudgetReached(self._reached(cap, spent, unit, own))
+            return True
+        if not self._ended and (own is None or self._unbounded):
+            return False
+        return spent + held + self._unbounded * largest + (largest if own is None else own) <= cap
+
+    def _reached(self, cap: float, spent: float, unit: Unit, own: float | None) -> str:
         lost = f" ({self._lost} attempts that were lost each count as the largest)" if self._lost else ""
-        said = f"the cap of {cap:g} {'USD' if unit == 'usd' else unit} is reached: {spent:.6g} spent{lost}"
-        return f"{said}; to go on, raise budget.{unit}"
+        called = "USD" if unit == "usd" else unit
+        said = f"the cap of {cap:g} {called} is reached: {spent:.6g} spent{lost}"
+        less = ""
+        if own is not None and spent < cap:
+            said += f", and the next call may take up to {own:.4g} by its max_output_tokens"
+            less = ", or lower max_output_tokens"
+        return f"{said}; to go on, raise budget.{unit}{less}"
 
     def change(self) -> asyncio.Future[None]:
         """Done when a call that is in flight now has ended."""

@@ -15,7 +15,7 @@ from gateway import proxies
 from gateway.adapters import templates
 from gateway.adapters.base import Adapter, CredentialsWay, EndpointSettings
 from gateway.bodies import MB
-from gateway.budget import Spent
+from gateway.budget import Most, Spent
 from gateway.errors import TRANSIENT, Fault, Retry
 from gateway.limits import AdaptiveConcurrency, PerMinute, TokenGuess
 from gateway.prices import cost, price_of
@@ -26,6 +26,7 @@ from runstore.records import Usage
 
 FIRST_OUTPUT = 256
 """Tokens of output that a first call is taken to give, where the settings say no less."""
+_MORE_OUTPUT = frozenset({"n", "best_of", "max_tokens", "max_completion_tokens"})
 BUSY_LANE_S = 5.0
 """How long a lane rests after a rate limit that names no time, if there are other lanes."""
 
@@ -80,6 +81,7 @@ class Endpoint:
         )
         self._guess: TokenGuess | None = None
         self._price = price_of(settings)
+        self._longest_reply = _longest_reply(settings)
         self.is_priced = self._price is not None
 
     @property
@@ -152,6 +154,19 @@ class Endpoint:
         self._tokens.settle(reserved, usage.input + outputs)
         self._guess.learn(counted, usage.input, outputs)
 
+    def most(self, sent: bytes) -> Most | None:
+        """What one attempt at sending this can take at most; None where the endpoint is told no limit.
+
+        No token is less than a byte of what is sent, and no reply is longer than the limit. Without a known price
+        nothing is counted in dollars.
+        """
+        limit, size = self._longest_reply, len(sent)
+        if limit is None:
+            return None
+        written = size if getattr(self.adapter.settings, "cache_prompt", False) else 0
+        usd = self.cost(Usage(input=size, output=limit, thinking=0, cached=0, cache_written=written))
+        return Most(float(size + limit), usd or 0.0)
+
     def cost(self, usage: Usage, *, batch: bool = False) -> float | None:
         """USD, or None where the price is not known. ``batch``: at the price of a batch interface."""
         return None if self._price is None else cost(self._price, usage, batch=batch)
@@ -191,6 +206,12 @@ def _make_ready(adapter: Adapter, name: str, way: CredentialsWay) -> None:
             make_ready(way)
     except Problem as problem:
         raise Problem(f"endpoints.{name}: {problem}") from None
+
+
+def _longest_reply(settings: EndpointSettings) -> int | None:
+    """Tokens that a reply can have by what is sent, unless other keys of the body may say otherwise."""
+    body: Mapping[str, object] = getattr(settings, "extra_body", {})
+    return None if _MORE_OUTPUT & body.keys() else settings.max_output_tokens
 
 
 def _declared(adapter: Adapter, name: str) -> list[str]:

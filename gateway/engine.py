@@ -34,8 +34,9 @@ from gateway.errors import (
 )
 from gateway.events import EventLog
 from gateway.prompt import Answer, Prompt
+from gateway.rereading import recall
 from gateway.retry import GiveUp, wait_before
-from gateway.rows import Call, answer_of, failed_line, failure_of, fault_row, ok_line, sent_line
+from gateway.rows import Call, failed_line, failure_of, fault_row, ok_line, sent_line
 from gateway.secrets import Redactor, check_key, tellable, words_of
 from gateway.sharing import Flying
 from gateway.telemetry import Telemetry
@@ -173,7 +174,7 @@ class Gateway:
         key = target.key(sent, repeat)
         flying = self._flying
         while True:
-            if (answer := self._known(target, key)) is not None:
+            if (answer := await self._known(target, sent, key)) is not None:
                 return answer
             if key not in flying:
                 break
@@ -182,26 +183,33 @@ class Gateway:
         flying.start(key)
         began = self.clocks.ticks()
         try:
-            answer = await self._call(target, Call(sent, key, repeat, stage, item, target.estimate(sent), began))
+            most = target.most(sent) if self._is_capped else None
+            call = Call(sent, key, repeat, stage, item, target.estimate(sent), began, most)
+            answer = await self._call(target, call)
         except BaseException as error:
             flying.end(key, None, error)
             raise
         flying.end(key, answer)
         return answer
 
-    def _known(self, target: Endpoint, key: str) -> Answer | None:
-        """The answer that the journal holds. Offline, raises the failure that it holds, if no answer.
+    async def _known(self, target: Endpoint, sent: bytes, key: str) -> Answer | None:
+        """The answer that the journal holds, as it is read now. Offline, raises the failure that it holds, if any.
 
+        What was an answer and is none any more is asked again, or raises CallFailed where the same would come.
         Offline and ``under_way``, a call that was never finished raises NotAsked: it is still to come.
         """
         if self.journal is None:
             return None
-        row = self.journal.find(key)
-        if row is not None:
+        recalled = await recall(self.journal, target, sent, key)
+        if isinstance(recalled, Answer):
             target.spent.served += 1
-            return answer_of(row)
+            return recalled
+        if recalled is not None and recalled.is_final:
+            raise recalled.failure()
         if self.offline:
             failure = self.journal.find_failure(key)
+            if failure is None and recalled is not None:
+                raise recalled.failure()
             if self.under_way and (failure is None or failure["failure"]["kind"] == "interrupted"):
                 raise NotAsked("not asked yet")
             raise failure_of(failure, target.name)
@@ -234,7 +242,7 @@ class Gateway:
             wait, reserved = target.reserve(call.estimate)
             self._tell_of_wait(target, wait)
             await self.pause(wait)
-            while self._is_capped and self._stop is None and not self.budget.fits():
+            while self._is_capped and self._stop is None and not self.budget.fits(call.most):
                 await asyncio.shield(self.budget.change())
             await self._check_open(target, call)
         except BaseException:
@@ -259,7 +267,7 @@ class Gateway:
 
     async def _attempt(self, target: Endpoint, call: Call, reserved: int) -> Answer | float:
         """One attempt: the answer, written; or how many seconds to wait before another. Raises CallFailed."""
-        self.budget.entered()
+        self.budget.entered(call.most)
         target.spent.calls += 1
         lane = target.lane(self.clocks.ticks())
         attempt = Attempt(self.transport, lane, self.redactor)
@@ -274,7 +282,7 @@ class Gateway:
             raise
         finally:
             lane.in_use -= 1
-            self.budget.left()
+            self.budget.left(call.most)
         call.is_out = False
         latency = round(self.clocks.ticks() - started, 4)
         if isinstance(found, Fault):

@@ -14,12 +14,13 @@ from typing import Any
 
 import orjson
 
+from gateway.budget import Most
 from gateway.errors import CallFailed, Fault
 from gateway.prompt import Answer
 from runstore.publish import clean_unicode
 from runstore.records import Usage
 
-LONGEST_KEPT = 4096
+LONGEST_KEPT = 1 << 16
 """Bytes kept of a body that came with a fault."""
 
 
@@ -27,7 +28,8 @@ LONGEST_KEPT = 4096
 class Call:
     """One call on its way: what is sent and why, and the attempts at it that failed.
 
-    ``waited_s`` is the time spent in line before attempts, ``began`` when the first one could have started.
+    ``waited_s`` is the time spent in line before attempts, ``began`` when the first one could have started;
+    ``most``: what an attempt can take, where that is known and matters.
     """
 
     sent: bytes
@@ -37,6 +39,7 @@ class Call:
     item: str
     estimate: int
     began: float
+    most: Most | None = None
     faults: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     waited_s: float = 0.0
     announced: int = 0

@@ -208,17 +208,19 @@ async def score_all(
     reask: int = 2,
     at_once: int = 512,
     finished: Callable[[], None] = lambda: None,
+    filled: Callable[[Sheet], None] = lambda _: None,
 ) -> Sheets:
     """Every judge's repeats for every subject, at most ``at_once`` under way (the gateway has its own limits)."""
     work = [
         (session, judge, repeat) for session in sessions for judge in judges for repeat in range(1, repeats + 1)
     ]
-    outcome = await each(
-        work,
-        lambda one: fill_in(ask, form, one[0], one[1], one[2], reask=reask),
-        at_once=at_once,
-        finished=finished,
-    )
+
+    async def fill(one: tuple[Session, str, int]) -> Sheet:
+        sheet = await fill_in(ask, form, one[0], one[1], one[2], reask=reask)
+        filled(sheet)
+        return sheet
+
+    outcome = await each(work, fill, at_once=at_once, finished=finished)
     failures = [
         as_failed(judge, error).record(STAGE, f"{session.id}#{judge}#{repeat}")
         for (session, judge, repeat), error in outcome.failed

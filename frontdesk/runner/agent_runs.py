@@ -16,6 +16,7 @@ from arena.agent_runs.scoring import Analysis, analyse, score_tables
 from arena.agent_runs.state import Spool
 from arena.agent_runs.tables import Layout, Table, open_table
 from arena.asking import Asked
+from arena.trial import JudgeTrial
 from frontdesk.runner import session
 from frontdesk.runner.config import Config, load
 from frontdesk.runner.pipeline import Pipeline
@@ -104,7 +105,7 @@ def run(job: Job, judge: Judge | None, conclude: Callable[[Analysis], int]) -> i
 
 
 async def _without_judge(job: Job, conclude: Callable[[Analysis], int]) -> int:
-    analysis, _ = await _score(job, None)
+    analysis, _ = await _score(job, None, _RowsRead())
     return conclude(analysis)
 
 
@@ -113,15 +114,20 @@ async def _with_judge(job: Job, judge: Judge, pipeline: Pipeline, conclude: Call
         raise Problem("the judge's endpoint could not be opened")
     endpoint = EndpointJudge.load(pipeline.gateway.ask, judge.endpoint, judge.language, prompts_of(judge.config))
     settled = 0
+    trial = JudgeTrial(judge.config.budget.trial_rounds, "scores")
 
     async def counting(query: str, expected: str, response: str) -> Asked[int | None]:
         nonlocal settled
         said = await endpoint(query, expected, response)
         settled += 1
+        if said.state != "failed":
+            is_readable = said.state in ("answered", "missing values")
+            failed = trial.saw(judge.endpoint, said.raw, said.reason, is_readable=is_readable)
+            pipeline.tried(trial, failed)
         return said
 
     try:
-        analysis, unscored = await _score(job, counting)
+        analysis, unscored = await _score(job, counting, _RowsRead(lambda: trial.note))
     except Stopped as reason:
         pipeline.progress.say(f"stopped: {reason}; {settled} scores of intent are in the journal")
         pipeline.progress.say("to go on: run the same command again")
@@ -135,12 +141,13 @@ def _failures(unscored: Sequence[tuple[str, Asked[int | None]]], endpoint: str) 
     return [record for record in records if record is not None]
 
 
-async def _score(job: Job, judge: IntentJudge | None) -> tuple[Analysis, list[tuple[str, Asked[int | None]]]]:
+async def _score(
+    job: Job, judge: IntentJudge | None, rows_read: _RowsRead
+) -> tuple[Analysis, list[tuple[str, Asked[int | None]]]]:
     """The analysis, written as ``agent_runs.json`` and ``items.csv``, and what the judge gave no score."""
     with ExitStack() as stack:
         spool = Spool(job.folder)
         stack.callback(spool.close)
-        rows_read = _RowsRead()
         scored = await score_tables(job.tables, job.options, judge=judge, spool=spool, progress=rows_read)
         unscored = list(scored.unscored)
         before: Scored | None = None
@@ -164,13 +171,14 @@ def _compared(before: Scored, after: Scored) -> tuple[BeforeAfter, dict[str, lis
 
 
 class _RowsRead:
-    """A line on stderr for every 100,000 rows read."""
+    """A line on stderr for every 100,000 rows read; ``note``: what else to say in it."""
 
-    def __init__(self) -> None:
-        self._progress = Progress()
+    def __init__(self, note: Callable[[], str] = lambda: "") -> None:
+        self._progress, self._note = Progress(), note
         self._rows = 0
 
     def __call__(self, rows: int) -> None:
         already, self._rows = self._rows, self._rows + rows
         if already // _EVERY != self._rows // _EVERY:
-            self._progress.say(f"{self._rows:,} rows read")
+            note = self._note()
+            self._progress.say(f"{self._rows:,} rows read" + (f" ({note})" if note else ""))

@@ -227,11 +227,15 @@ class Pipeline:
         """New rounds count in the judge's trial; one that fails it is asked no more."""
         where = (judged.match.subset.id, *judged.match.endpoints, judged.criterion)
         new = [each for each in judged.judgments if (*where, each.judge, each.round) not in earlier.judgments]
-        failed = trial.saw(new)
+        for one in new:
+            is_readable = one.outcome != "unreadable"
+            self.tried(trial, trial.saw(one.judge, one.raw, one.reason, is_readable=is_readable))
+
+    def tried(self, trial: JudgeTrial, failed: NotReadable | None) -> None:
+        """Show how a trial goes, and start no new call where it has failed."""
         self.progress.note = trial.note
         if failed is not None:
-            advice = "mend its prompt or answer format (check shows what comes), or set budget.trial_rounds = 0"
-            self._gateway().stop(NotReadable(f"{failed}; {advice}"))
+            self._gateway().stop(failed)
 
     def judging(self) -> Judging:
         return prepare.judging(self.config)

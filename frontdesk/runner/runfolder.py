@@ -81,7 +81,9 @@ class RunFolder:
                 "language": config.run.language,
                 "prompts": dict(sorted(merged.items())),
                 "inputs": {name: value for name, value in known.items() if value is not None},
-                "settings": configuration.settled(config),
+                "settings": configuration.settled(
+                    configuration.parse(tomllib.loads(configuration.to_toml(config)))
+                ),
             },
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.scoring.sheets import Form, Sheets, score_all
+from arena.trial import JudgeTrial
 from frontdesk.runner import published
 from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
@@ -16,6 +17,7 @@ from gateway.batches.catalog import service_of
 from gateway.batches.runner import BatchRunner
 from gateway.prompt import Ask
 from runstore.problems import Problem
+from runstore.records import Sheet
 
 FILES = (
     "sheets.jsonl",
@@ -58,6 +60,12 @@ async def perform(
     asked = sum(part.calls for part in sheets_asked(plan.judges, len(material.sessions), plan.repeats))
     pipeline.progress.start("score", asked)
 
+    trial = JudgeTrial(config.budget.trial_rounds, "sheets")
+
+    def on_trial(sheet: Sheet) -> None:
+        failed = trial.saw(sheet.judge, sheet.raw, sheet.reason, is_readable=sheet.readable)
+        pipeline.tried(trial, failed)
+
     async def sheets(ask: Ask) -> Sheets:
         return await score_all(
             ask,
@@ -68,6 +76,7 @@ async def perform(
             reask=plan.reask,
             at_once=min(MOST_AT_ONCE, sum(one.concurrency for one in settings.values())),
             finished=pipeline.progress.advance if batch_poll_s is None else lambda: None,
+            filled=on_trial if batch_poll_s is None else lambda _: None,
         )
 
     if batch_poll_s is None:

@@ -59,6 +59,7 @@ class AnthropicAdapter(Vendor):
     """Bodies of ``POST /v1/messages``; ``system`` stands at the top level."""
 
     Settings: ClassVar[type[EndpointSettings]] = AnthropicSettings
+    reads_again = True
 
     def __init__(self, settings: AnthropicSettings, *, now: Clock = time.time) -> None:
         super().__init__(settings, _PUBLIC, now)

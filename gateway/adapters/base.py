@@ -124,7 +124,11 @@ class EndpointSettings(BaseModel):
 
 
 class Adapter(Protocol):
-    """One kind of endpoint. Built once per endpoint from its settings."""
+    """One kind of endpoint. Built once per endpoint from its settings.
+
+    A class attribute ``reads_again = True`` says that :meth:`send` does nothing but through the wire, so that it
+    may be given responses out of the journal; without it, their answers stay as they were once read.
+    """
 
     Settings: ClassVar[type[EndpointSettings]]
     settings: Any

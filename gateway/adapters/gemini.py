@@ -99,6 +99,7 @@ class GeminiAdapter(Vendor):
     """
 
     Settings: ClassVar[type[EndpointSettings]] = GeminiSettings
+    reads_again = True
 
     def __init__(self, settings: GeminiSettings, *, now: Clock = time.time) -> None:
         public = _vertex_address(settings.region) if settings.vertexai else _PUBLIC

@@ -34,6 +34,7 @@ class HttpAdapter:
     (``{"steps","headers","values"}``); else it is ``{"path","headers","body"}`` with the body that is sent."""
 
     Settings: ClassVar[type[EndpointSettings]] = HttpSettings
+    reads_again = True
 
     def __init__(
         self, settings: HttpSettings, *, environ: Mapping[str, str] = os.environ, now: Clock = time.time

@@ -51,6 +51,7 @@ class OpenAIAdapter(Vendor):
     """Bodies of ``POST /chat/completions``; the model and all settings are in the body."""
 
     Settings: ClassVar[type[EndpointSettings]] = OpenAISettings
+    reads_again = True
 
     def __init__(
         self, settings: OpenAISettings, public: str = "https://api.openai.com/v1", *, now: Clock = time.time

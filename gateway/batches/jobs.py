@@ -10,6 +10,7 @@ from gateway.batches.desk import Desk
 from gateway.batches.ledger import Job, Ledger
 from gateway.engine import Gateway
 from gateway.errors import NO, TRANSIENT, Fault
+from gateway.rereading import Replay
 from gateway.rows import Call
 
 MOST_JOBS = 3
@@ -18,27 +19,6 @@ MOST_FETCHES = 3
 """Times that the results of a job are fetched if they cannot be read."""
 FIRST_LOOK_S = 2.0
 SLOWER = 1.5
-
-
-class Replay:
-    """A way out that leads nowhere: gives the stored response, so that the adapter reads it as its own."""
-
-    def __init__(self, reply: WireReply) -> None:
-        self._reply = reply
-        self.base_url = ""
-        self.key: str | None = None
-
-    async def post(self, path: str, body: bytes, headers: object = None) -> WireReply:  # noqa: ARG002 - a Wire
-        return self._reply
-
-    async def lend(self, path: str, use: object) -> WireReply:  # noqa: ARG002 - a Wire
-        return self._reply
-
-    async def fetch(self, method: str, url: str, headers: object, body: bytes) -> WireReply:  # noqa: ARG002 - a Wire
-        return self._reply
-
-    def hide(self, secret: str) -> None:
-        """Nothing is sent, so nothing is secret."""
 
 
 class Lane:
@@ -202,7 +182,7 @@ async def _record(piece: Piece, call: Call, result: Result) -> None:
         return
     target = piece.lane.target
     try:
-        answer = await target.adapter.send(call.sent, Replay(result.reply))
+        answer = await target.adapter.send(call.sent, Replay([result.reply]))
     except Fault as fault:
         await _failed(piece, call, fault, result.reply)
     except Exception as error:

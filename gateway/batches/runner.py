@@ -20,7 +20,8 @@ from gateway.crowd import each
 from gateway.engine import Gateway
 from gateway.errors import Stopped
 from gateway.prompt import Answer, Ask, Prompt
-from gateway.rows import Call, answer_of
+from gateway.rereading import recall
+from gateway.rows import Call
 from runstore.problems import Problem
 
 POLL_S = 30.0
@@ -88,9 +89,11 @@ class BatchRunner:
         target = self._gateway.endpoints[endpoint]
         sent = target.adapter.compose(prompt)
         key = target.key(sent, repeat)
-        if (row := self._journal.find(key)) is not None:
+        if (recalled := await recall(self._journal, target, sent, key)) is not None:
+            if not isinstance(recalled, Answer):
+                raise recalled.failure()
             target.spent.served += 1
-            return answer_of(row)
+            return recalled
         if (failure := self.ledger.failures.get(key)) is not None:
             raise failure
         if self._stop is not None:

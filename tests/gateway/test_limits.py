@@ -192,6 +192,53 @@ async def test_caps_on_dollars_and_tokens_hold_with_everything_in_flight(provide
     assert provider.stats.most_in_flight > 4
 
 
+def _replies(lengths):
+    """Replies of so many output tokens, in order: each longer than any before."""
+    return [Answer("fine", usage=Usage(input=10, output=length)) for length in lengths]
+
+
+@pytest.mark.parametrize("cap", ["usd", "tokens"])
+@pytest.mark.parametrize("spread", [1, 10, 100])
+async def test_a_cap_is_never_passed_where_the_longest_reply_is_known(cap, spread):
+    """However unlike the replies are, and with everything asked for at once."""
+    lengths = [1 + (number * number * 7) % (5 * spread) for number in range(400)]
+    limit, replies = max(lengths), iter(_replies(lengths))
+    price = {"input": 0.0, "output": 1e6}
+    settings = ScriptedSettings.model_validate(
+        {"kind": "scripted", "price": price, "max_output_tokens": limit, "concurrency": 64}
+    )
+    time = VirtualTime()
+    pace = iter(range(400))
+
+    class Paced(ScriptedAdapter):
+        async def send(self, sent, wire):
+            await time.clocks.sleep(1 + next(pace) % 5)
+            return next(replies)
+
+    budget = Budget(usd=20.0 * limit) if cap == "usd" else Budget(tokens=20 * limit + 2000)
+    adapter = Paced.of(["never"], settings=settings)
+    async with Gateway({"t": adapter}, budget=budget, clocks=time.clocks) as gateway:
+        asked = [gateway.ask("t", chat(f"q{number}")) for number in range(400)]
+        ends = await asyncio.gather(*asked, return_exceptions=True)
+    assert {type(end) for end in ends} == {Answer, BudgetReached}
+    if cap == "usd":
+        assert 19.0 * limit <= budget.total.usd <= 20.0 * limit
+    else:
+        assert 10 * limit + 1500 <= budget.total.tokens <= 20 * limit + 2000
+    reached = [str(end) for end in ends if isinstance(end, BudgetReached)]
+    assert all(f"raise budget.{cap}, or lower max_output_tokens" in one for one in reached)
+
+
+async def test_a_cap_that_no_single_call_is_sure_to_keep_is_told_before_the_first():
+    settings = ScriptedSettings.model_validate(
+        {"kind": "scripted", "price": {"input": 0.0, "output": 10.0}, "max_output_tokens": 32_000}
+    )
+    async with Gateway({"t": ScriptedAdapter.of(["yes"], settings=settings)}, budget=Budget(usd=0.2)) as gateway:
+        with pytest.raises(BudgetReached, match=r"0 spent, and the next call may take up to 0\.32 by its max"):
+            await gateway.ask("t", chat())
+    assert gateway.budget.total.calls == 0
+
+
 async def test_a_cap_in_dollars_says_which_answers_it_cannot_count():
     settings = ScriptedSettings.model_validate({"kind": "scripted", "price": {"input": 1.0, "output": 1.0}})
     adapter = ScriptedAdapter.of(["no usage"], settings=settings)

@@ -90,3 +90,22 @@ def counts(run: Path) -> tuple[int, int]:
         return len(journal), journal.lost
     finally:
         journal.close()
+
+
+def spent(run: Path, cap: str) -> tuple[int, int, float]:
+    """Attempts that were announced, those that never ended, and what the others took: calls, tokens or usd."""
+    announced = ended = 0
+    used = 0.0
+    for row in read_rows(run / "journal"):
+        if row["state"] == "note":
+            continue
+        if row["state"] == "sent":
+            announced += 1
+            continue
+        paid = [(fault["usage"], fault["cost_usd"]) for fault in row["faults"] if fault["usage"] is not None]
+        if row["state"] == "ok":
+            paid.append((row["answer"]["usage"], row["cost_usd"]))
+        ended += len(row["faults"]) + (row["state"] == "ok")
+        for usage, usd in paid:
+            used += (usd or 0.0) if cap == "usd" else sum(count or 0 for count in usage[:3])
+    return announced, announced - ended, float(announced) if cap == "calls" else used

@@ -1,6 +1,10 @@
 """A judge whose replies cannot be read is not paid for all its rounds."""
 
+import json
+from pathlib import Path
+
 from frontdesk.cli import main
+from runstore.journal import read_rows
 from tests.support.small_runs import write_config
 
 
@@ -30,3 +34,44 @@ def test_a_judge_that_can_mostly_be_read_goes_on(provider, tmp_path):
     config = write_config(tmp_path / "c.toml", provider, dialogues=12, subsets=20)
     assert main(["run", str(config), "--run", str(tmp_path / "run")]) in (0, 1)
     assert judged(provider) == 60
+
+
+def unreadable_judge(folder: Path, name: str, budget: str = "") -> Path:
+    (folder / "replies.jsonl").write_text(json.dumps({"reply": "I would rather not say."}), encoding="utf-8")
+    table = f'kind = "scripted"\nconcurrency = 1\nreplies = {json.dumps(str(folder / "replies.jsonl"))}'
+    path = folder / "config.toml"
+    path.write_text(f"[run]\nname = 'trial'\n[endpoints.{name}]\n{table}\n{budget}", encoding="utf-8")
+    return path
+
+
+def answered(out: Path) -> int:
+    return sum(row["state"] == "ok" for row in read_rows(out / "journal"))
+
+
+def test_sheets_of_a_judge_that_is_never_readable_stop_early_too(tmp_path, capfd):
+    rows = [{"id": f"s{n}", "question": f"Why {n}?", "answer": "Which part of it do you see?"} for n in range(50)]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    given = ["--input", str(tmp_path / "in.jsonl"), "--rubric", "qac", "--judge", "mute", "--repeats", "1"]
+    given += ["--reask", "0", "--resamples", "0"]
+    config = unreadable_judge(tmp_path, "mute")
+    assert main(["score", *given, "--config", str(config), "--out", str(tmp_path / "out")]) == 3
+    told = capfd.readouterr().err
+    assert 30 <= answered(tmp_path / "out") <= 32
+    assert "first 30 sheets 0 could be read" in told and "I would rather not say" in told
+    config = unreadable_judge(tmp_path, "mute", "[budget]\ntrial_rounds = 0\n")
+    assert main(["score", *given, "--config", str(config), "--out", str(tmp_path / "out")]) == 1
+    assert answered(tmp_path / "out") == 50
+    assert "of 50 sheets unreadable" in capfd.readouterr().err
+
+
+def test_intent_scores_of_a_judge_that_is_never_readable_stop_early_too(tmp_path, capfd):
+    rows = ["Query ID,질의,기대결과,카테고리,방/반복,응답,LLM 점수,Raw JSON"]
+    rows += [f"Q{n},질의 {n},/menu?dataKey=K_{n},카드,R1,응답 {n} 입니다,," for n in range(45)]
+    table = tmp_path / "runs.csv"
+    table.write_text("\n".join(rows), encoding="utf-8")
+    config, out = unreadable_judge(tmp_path, "mute"), tmp_path / "out"
+    given = ["agent-runs", str(table), "--out", str(out), "--judge", "mute", "--config", str(config)]
+    assert main(given) == 3
+    told = capfd.readouterr().err
+    assert 30 <= answered(out) <= 32
+    assert "first 30 scores 0 could be read" in told and "budget.trial_rounds = 0" in told

@@ -3,8 +3,11 @@
 import random
 import time
 
+import pytest
+
 from frontdesk.cli import main
 from runstore.journal import read_rows
+from tests.support.killed_under_cap import CHAOS, series
 from tests.support.small_runs import counts, files_of, finished_twice, start, write_config
 
 KILLS = 8
@@ -56,3 +59,11 @@ def test_a_cap_on_calls_holds_through_faults_and_kills(provider, tmp_path):
     announced = sum(row["state"] == "sent" for row in read_rows(run / "journal"))
     assert announced == cap
     assert cap - 6 * 5 <= provider.stats.calls <= cap
+
+
+@pytest.mark.parametrize("cap", ["usd", "tokens"])
+def test_a_cap_on_what_calls_take_holds_through_faults_and_kills(provider, tmp_path, cap):
+    provider.configure(**CHAOS)
+    one = series(tmp_path, provider, cap, 3, random.Random(5))
+    assert one.code == 3 and one.holds, one
+    assert one.lost <= 6 * 3
