@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from frontdesk.runner import config as configuration
-from frontdesk.runner import published
+from frontdesk.runner import inputs, published
 from frontdesk.runner.config import Config
 from gateway.secrets import Redactor
 from runstore.ids import digest
@@ -24,8 +24,9 @@ STAGES = ("simulate", "cut", "collect", "judge", "rate", "report")
 class RunFolder:
     """Paths and stage files of one run."""
 
-    def __init__(self, path: Path, journal: Path | None = None) -> None:
-        self.path = path
+    def __init__(self, path: Path, journal: Path | None = None, home: Path | None = None) -> None:
+        """``home``: the folder with the inputs, where these files lie elsewhere."""
+        self.path, self.home = path, home or path
         self.journal = journal or path / "journal"
 
     def file(self, name: str) -> Path:
@@ -35,7 +36,7 @@ class RunFolder:
         """The configuration that made this run. Raises InputProblem where there is none."""
         if not self.file("run.toml").is_file():
             raise InputProblem(self.path, "a run folder (with run.toml)", found="none")
-        return configuration.load(self.file("run.toml"))
+        return configuration.load(self.file("run.toml"), self.home, Path(), self.path)
 
     def claim(self, config: Config, redactor: Redactor, *, change: bool = False) -> None:
         """Write the resolved configuration, or check that the run was made with the same one.
@@ -45,7 +46,7 @@ class RunFolder:
         text = redactor.text(configuration.to_toml(config))
         path = self.file("run.toml")
         if path.is_file() and not change:
-            old = configuration.settled(configuration.load(path))
+            old = configuration.settled(self.config())
             new = configuration.settled(configuration.parse(tomllib.loads(text)))
             if different := configuration.differences(old, new):
                 listed = "\n  ".join(different)
@@ -54,15 +55,16 @@ class RunFolder:
                     "give another folder with --run, or --change to recompute this one "
                     "(finished calls that still fit are kept)."
                 )
+        inputs.keep(config.model_dump(mode="json", exclude_none=True), self.path)
         write_text(path, text)
         published.found(self.path)
 
-    def write_manifest(self, config: Config, prompts: Mapping[str, str], inputs: Mapping[str, Any]) -> None:
+    def write_manifest(self, config: Config, prompts: Mapping[str, str], made_of: Mapping[str, Any]) -> None:
         """What made this run, without times: the same run, the same manifest. An input of None is forgotten."""
         path = self.file("manifest.json")
         old: dict[str, dict[str, Any]] = read_json(path) if path.is_file() else {}
         merged: dict[str, str] = {**old.get("prompts", {}), **prompts}
-        known: dict[str, Any] = {**old.get("inputs", {}), **inputs}
+        known: dict[str, Any] = {**old.get("inputs", {}), **made_of}
         write_json(
             path,
             {
