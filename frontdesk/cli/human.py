@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -78,7 +79,14 @@ def _port(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    return args.step_run(args)
+    """What people gave, and all that is made of it, is for the study's owner alone."""
+    if args.step in ("init", "plan"):
+        return args.step_run(args)
+    before = os.umask(0o077)
+    try:
+        return args.step_run(args)
+    finally:
+        os.umask(before)
 
 
 def _init(args: argparse.Namespace) -> int:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from frontdesk.runner.config import Config
     from frontdesk.runner.leaderboard_history import Refresh
     from frontdesk.runner.refresh import Change
+    from frontdesk.runner.runfolder import RunFolder
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +39,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     source.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="one key of its table; repeatable"
     )
+    what.add_argument(
+        "--abandon", action="store_true", help="drop a refresh that was stopped: the run is again as it was before"
+    )
     options.add_run_folder(parser)
     options.add_partial_option(parser)
     parser.add_argument("--dry-run", action="store_true", help="print the calls it would take; call nothing")
@@ -56,9 +60,13 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.runner.runfolder import RunFolder
     from frontdesk.runner.session import spent_earlier
 
-    change = _change(args)
     folder = RunFolder(options.run_folder(args))
+    if args.abandon:
+        return _abandon(args, folder)
+    change = _change(args)
     before = folder.config()
+    if (begun := history.pending(folder)) is not None and not change.is_told_by(begun.change):
+        history.refuse(folder)
     refresh.check_finished(folder)
     tables, budget = _given(args, change, before)
     config = refresh.planned(before, change, tables, budget)
@@ -79,7 +87,26 @@ def run(args: argparse.Namespace) -> int:
         _print(line, is_new=is_new, as_json=args.json)
         return stages.tolerant(folder, args.allow_partial, stages.exit_code(folder, *judged))
 
-    return stages.execute(args, config, refresh.callers(config, needed), work)
+    def begin(folder: RunFolder) -> None:
+        history.begin(folder, change.to_json())
+
+    return stages.execute(args, config, refresh.callers(config, needed), work, begin)
+
+
+def _abandon(args: argparse.Namespace, folder: RunFolder) -> int:
+    from frontdesk.report.run import write_reports_again
+    from frontdesk.runner import leaderboard_history as history
+    from runstore.journal import RunLock
+
+    if any((args.add, args.against, args.drop, args.rejudge, args.instead_of)):
+        raise Problem("--abandon stands alone: it drops the refresh that is under way")
+    folder.config()
+    with RunLock(folder.path):
+        dropped = history.abandon(folder)
+        write_reports_again(folder)
+    said = "the run is as it was before; the calls made stay in the journal, and the report counts them"
+    print(f"dropped: {dropped.told}; {said}", file=sys.stderr)
+    return 0
 
 
 def _change(args: argparse.Namespace) -> Change:
@@ -126,11 +153,12 @@ def _given(
 
 def _described(args: argparse.Namespace, name: str, table: dict[str, Any]) -> dict[str, Any]:
     from frontdesk.runner import config as configuration
+    from frontdesk.runner import inputs
 
     path: Path | None = args.endpoint_file
     if path is not None:
         data, text = configuration.read_toml(path)
-        data = configuration.with_whole_paths({"endpoints": {name: data}}, path.parent)
+        data = inputs.with_whole_paths({"endpoints": {name: data}}, Path(), path.parent)
         table = configuration.parse(data, path, text).endpoints[name]
     return _with_settings(table, args.set)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frontdesk.runner import config as configuration
+from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner import session as sessions
 from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline
@@ -76,14 +77,15 @@ def execute(
     config: Config,
     endpoints: Sequence[str],
     work: Callable[[Session], Awaitable[int]],
+    first: Callable[[RunFolder], object] = history.refuse,
 ) -> int:
-    """Open the run, do the work, close it; returns the exit code."""
+    """Open the run, do the work, close it; returns the exit code. ``first`` is done before anything is written."""
     folder = folder_of(args, config)
     open_pipeline: list[Pipeline] = []
 
     async def whole() -> int:
         async with sessions.opened(
-            folder, config, endpoints, change=args.change, durable=args.durable
+            folder, config, endpoints, change=args.change, durable=args.durable, first=first
         ) as pipeline:
             open_pipeline.append(pipeline)
             return await work(Session(pipeline, folder, config))

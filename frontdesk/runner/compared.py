@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from frontdesk.runner import published
+from frontdesk.runner.leaderboard_history import PENDING
 
 State = Literal["same", "different", "missing", "stale", "unfinished", "not made here"]
 
@@ -42,13 +43,21 @@ class Compared:
 
 def compare(folder: Path, again: Path) -> list[Compared]:
     """Every file that the folder holds, says that it published, or ought to hold, in order of names."""
-    known = published.read(folder)
+    known = known_of(folder)
     remade = {path.name for path in again.iterdir() if path.is_file()} - set(TOLD)
     names = {path.name for path in folder.iterdir() if path.is_file()} | set(known.files) | remade
-    names = {name for name in names if name not in SKIPPED and not name.startswith(".")}
+    names = {name for name in names if name not in (*SKIPPED, PENDING) and not name.startswith(".")}
     rows = [_Comparison(folder, again, known, name in remade).of(name) for name in names - {published.FILE}]
     rows.append(_record(folder, again, known, rows))
     return sorted(rows, key=lambda row: row.file)
+
+
+def known_of(folder: Path) -> published.Folder:
+    """What the folder says it published; a refresh that has not ended is under way too."""
+    known = published.read(folder)
+    if not (folder / PENDING).is_file():
+        return known
+    return known.model_copy(update={"under_way": {**known.under_way, "refresh": "pending"}})
 
 
 @dataclass(frozen=True, slots=True)

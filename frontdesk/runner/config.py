@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from arena.sequential import goal as goals
+from frontdesk.runner import inputs
 from frontdesk.runner.toml_places import explained, line_of, suggestion
 from runstore.numbers import NotNegative, Real, Whole, YesNo
 from runstore.problems import InputProblem, Problem
@@ -197,10 +198,13 @@ class Config(Section):
         return list(dict.fromkeys(name for names in self.naming().values() for name in names))
 
 
-def load(path: Path) -> Config:
-    """Read and check a configuration file. Raises InputProblem naming file, line and field."""
+def load(path: Path, *folders: Path) -> Config:
+    """Read and check a configuration file. Raises InputProblem naming file, line and field.
+
+    The files that it names are looked for in ``folders``: here and beside it, where none are given.
+    """
     data, text = read_toml(path)
-    return parse(with_whole_paths(data, path.parent), path, text)
+    return parse(inputs.with_whole_paths(data, *(folders or (Path(), path.parent))), path, text)
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], str]:
@@ -216,33 +220,6 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"line (\d+)", str(error))
         raise InputProblem(path, "TOML", found=str(error), line=int(line[1]) if line else None) from error
-
-
-_PATH_KEYS = (
-    ("run", "prompts"),
-    ("personas", "file"),
-    ("personas", "factors"),
-    ("questions", "file"),
-    ("judge", "criteria"),
-)
-
-
-def with_whole_paths(data: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Files that the configuration names, found from here or from its own folder, as whole paths.
-
-    So that a run folder can be verified from anywhere.
-    """
-    places: list[tuple[Any, str]] = [(data.get(section), key) for section, key in _PATH_KEYS]
-    endpoints = data.get("endpoints")
-    if isinstance(endpoints, dict):
-        places += [(table, "replies") for table in cast("dict[str, Any]", endpoints).values()]
-    for table, key in places:
-        value = cast("dict[str, Any]", table).get(key) if isinstance(table, dict) else None
-        if isinstance(value, str):
-            found = next((p for p in (Path(value), folder / value) if p.exists()), None)
-            if found is not None:
-                table[key] = str(found.resolve())
-    return data
 
 
 def parse(data: Mapping[str, Any], source: Path | str = "configuration", text: str = "") -> Config:
@@ -342,8 +319,11 @@ CHANGEABLE = frozenset(
 
 
 def settled(config: Config) -> dict[str, Any]:
-    """What a run's results depend on: all but budget, limits, prices, keys (and a moved server's address)."""
-    data = config.model_dump(mode="json", exclude={"budget"}, exclude_none=True)
+    """What a run's results depend on: all but budget, limits, prices, keys (and a moved server's address).
+
+    Files are named by what they hold.
+    """
+    data = inputs.contained(config.model_dump(mode="json", exclude={"budget"}, exclude_none=True))
     for endpoint in cast("dict[str, dict[str, Any]]", data["endpoints"]).values():
         moved = {"base_url", "url"} if endpoint.get("identity") else set[str]()
         for key in (CHANGEABLE | moved) & endpoint.keys():
@@ -365,7 +345,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], at: str = "") ->
 
 
 def to_toml(config: Config) -> str:
-    """The resolved configuration as TOML, every default filled in."""
+    """The resolved configuration as TOML, every default filled in, files named as a run folder keeps them."""
     import tomli_w
 
-    return tomli_w.dumps(config.model_dump(mode="json", exclude_none=True))
+    return tomli_w.dumps(inputs.contained(config.model_dump(mode="json", exclude_none=True)))

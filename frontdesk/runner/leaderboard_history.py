@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.ratings.result import Leaderboard, read_leaderboard
-from frontdesk.runner import published
+from frontdesk.runner import before, published
 from frontdesk.runner.runfolder import RunFolder
+from runstore.problems import Problem
 from runstore.publish import parse_record, read_json, read_records, write_json, write_jsonl
 from runstore.records import Verdict
 from runstore.results import Number, Result
@@ -43,6 +44,13 @@ class Pending(Result):
     change: Mapping[str, tuple[str, ...]]
     models: tuple[Figures, ...]
     verdicts: tuple[Outcome, ...]
+
+    @property
+    def told(self) -> str:
+        """The change as options of the command: ``--add fourth``."""
+        return " ".join(
+            f"--{option.replace('_', '-')} {name}" for option, names in self.change.items() for name in names
+        )
 
 
 class Changed(Result):
@@ -93,16 +101,50 @@ def begin(folder: RunFolder, change: Mapping[str, Sequence[str]]) -> Pending:
 
     So that a refresh that was interrupted still tells the difference from where it began.
     """
-    path = folder.file(PENDING)
     names = {key: tuple(value) for key, value in change.items()}
-    if path.is_file():
-        pending = parse_record(Pending, read_json(path), path)
-        if pending.change == names:
-            return pending
+    if (begun := pending(folder)) is not None:
+        if begun.change != names:
+            refuse(folder)
+        return begun
+    before.keep(folder)
+    now = standing(folder, names)
+    write_json(folder.file(PENDING), now)
+    return now
+
+
+def standing(folder: RunFolder, change: Mapping[str, tuple[str, ...]]) -> Pending:
+    """What stands in the folder before a change."""
     board = read_leaderboard(folder.file("leaderboard.json"))
-    pending = Pending(change=names, models=figures(board), verdicts=outcomes(folder.verdicts()))
-    write_json(path, pending)
-    return pending
+    return Pending(change=change, models=figures(board), verdicts=outcomes(folder.verdicts()))
+
+
+def pending(folder: RunFolder) -> Pending | None:
+    """The refresh that began and has not ended. Raises InputProblem where its record is damaged."""
+    path = folder.file(PENDING)
+    return parse_record(Pending, read_json(path), path) if path.is_file() else None
+
+
+def refuse(folder: RunFolder) -> None:
+    """Raises Problem where a refresh is under way: whatever is made meanwhile would swallow it."""
+    if (begun := pending(folder)) is not None:
+        raise Problem(
+            f"{folder.path}: a refresh is under way ({begun.told}); finish it with the same command, "
+            f"or drop it with tutor-arena refresh --run {folder.path} --abandon"
+        )
+
+
+def abandon(folder: RunFolder) -> Pending:
+    """Put everything back as it was before the refresh under way. Its calls stay in the journal.
+
+    Raises Problem where there is none, or where what stood before is not there any more.
+    """
+    if (begun := pending(folder)) is None:
+        raise Problem(f"{folder.path}: no refresh is under way")
+    if not folder.file(before.FOLDER).is_dir():
+        raise Problem(f"{folder.path}: {before.FOLDER} is gone; finish the refresh ({begun.told})")
+    before.put_back(folder)
+    _ended(folder)
+    return begun
 
 
 def end(folder: RunFolder, line: Refresh) -> bool:
@@ -114,8 +156,13 @@ def end(folder: RunFolder, line: Refresh) -> bool:
     if is_new:
         write_jsonl(path, [*earlier, line.model_copy(update={"number": len(earlier) + 1})])
         published.record(folder.path, HISTORY)
-    folder.file(PENDING).unlink(missing_ok=True)
+    _ended(folder)
     return is_new
+
+
+def _ended(folder: RunFolder) -> None:
+    folder.file(PENDING).unlink(missing_ok=True)
+    before.forget(folder)
 
 
 def lines(folder: RunFolder) -> list[Refresh]:

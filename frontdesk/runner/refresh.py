@@ -52,6 +52,10 @@ class Change:
         """The parts that say something."""
         return {key: list(value) for key, value in asdict(self).items() if value}
 
+    def is_told_by(self, change: Mapping[str, Sequence[str]]) -> bool:
+        """Whether a record of a change tells this one."""
+        return {key: list(names) for key, names in change.items()} == self.to_json()
+
 
 def check_finished(folder: RunFolder) -> None:
     """Raises InputProblem where there is no judged and rated run to refresh."""

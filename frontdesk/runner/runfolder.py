@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from frontdesk.runner import config as configuration
-from frontdesk.runner import published
+from frontdesk.runner import inputs, published
 from frontdesk.runner.config import Config
 from gateway.secrets import Redactor
 from runstore.ids import digest
@@ -24,8 +24,9 @@ STAGES = ("simulate", "cut", "collect", "judge", "rate", "report")
 class RunFolder:
     """Paths and stage files of one run."""
 
-    def __init__(self, path: Path, journal: Path | None = None) -> None:
-        self.path = path
+    def __init__(self, path: Path, journal: Path | None = None, home: Path | None = None) -> None:
+        """``home``: the folder with the inputs, where these files lie elsewhere."""
+        self.path, self.home = path, home or path
         self.journal = journal or path / "journal"
 
     def file(self, name: str) -> Path:
@@ -35,7 +36,7 @@ class RunFolder:
         """The configuration that made this run. Raises InputProblem where there is none."""
         if not self.file("run.toml").is_file():
             raise InputProblem(self.path, "a run folder (with run.toml)", found="none")
-        return configuration.load(self.file("run.toml"))
+        return configuration.load(self.file("run.toml"), self.home, Path(), self.path)
 
     def claim(self, config: Config, redactor: Redactor, *, change: bool = False) -> None:
         """Write the resolved configuration, or check that the run was made with the same one.
@@ -44,7 +45,9 @@ class RunFolder:
         """
         if not change and (other := self.other_configuration(config, redactor)) is not None:
             raise Problem(other)
-        write_text(self.file("run.toml"), redactor.text(configuration.to_toml(config)))
+        text = redactor.text(configuration.to_toml(config))
+        inputs.keep(config.model_dump(mode="json", exclude_none=True), self.path)
+        write_text(self.file("run.toml"), text)
         published.found(self.path)
 
     def other_configuration(self, config: Config, redactor: Redactor) -> str | None:
@@ -53,7 +56,7 @@ class RunFolder:
         if not path.is_file():
             return None
         text = redactor.text(configuration.to_toml(config))
-        old = configuration.settled(configuration.load(path))
+        old = configuration.settled(self.config())
         new = configuration.settled(configuration.parse(tomllib.loads(text)))
         different = configuration.differences(old, new)
         if not different:
@@ -65,12 +68,12 @@ class RunFolder:
             "(finished calls that still fit are kept)."
         )
 
-    def write_manifest(self, config: Config, prompts: Mapping[str, str], inputs: Mapping[str, Any]) -> None:
+    def write_manifest(self, config: Config, prompts: Mapping[str, str], made_of: Mapping[str, Any]) -> None:
         """What made this run, without times: the same run, the same manifest. An input of None is forgotten."""
         path = self.file("manifest.json")
         old: dict[str, dict[str, Any]] = read_json(path) if path.is_file() else {}
         merged: dict[str, str] = {**old.get("prompts", {}), **prompts}
-        known: dict[str, Any] = {**old.get("inputs", {}), **inputs}
+        known: dict[str, Any] = {**old.get("inputs", {}), **made_of}
         write_json(
             path,
             {

@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequ
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 
+from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner import prepare
 from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline, Stopping
@@ -41,11 +42,13 @@ async def opened(
     change: bool = False,
     durable: bool = False,
     progress: Progress | None = None,
+    first: Callable[[RunFolder], object] = history.refuse,
 ) -> AsyncGenerator[Pipeline]:
     """A pipeline over a run folder, with its journal open for writing and these endpoints built.
 
     Raises Problem before anything is called: a folder in use, a configuration that differs, a missing key, a cap
-    in dollars on calls whose price nobody knows.
+    in dollars on calls whose price nobody knows. ``first`` is done with the lock, before the configuration is
+    written: a run with a refresh under way is refused to all but that refresh.
     """
     adapters = {name: build(name, config.endpoints[name]) for name in endpoints}
     progress = progress or Progress()
@@ -55,6 +58,7 @@ async def opened(
     if (unpriced := prepare.check_prices(config, endpoints)) is not None:
         progress.say(unpriced)
     with RunLock(folder.path), contextlib.ExitStack() as closing:
+        first(folder)
         folder.claim(config, gateway.redactor, change=change)
         gateway.events = EventLog(folder.file("log.jsonl"), gateway.redactor)
         closing.callback(gateway.events.close)

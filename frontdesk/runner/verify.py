@@ -9,9 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from frontdesk.runner import published, quality, score_plan
-from frontdesk.runner.compared import TOLD, Compared, compare
-from frontdesk.runner.config import Config
+from frontdesk.runner import before, inputs, published, quality, score_plan
+from frontdesk.runner import leaderboard_history as history
+from frontdesk.runner.compared import TOLD, Compared, compare, known_of
+from frontdesk.runner.config import Config, read_toml
+from frontdesk.runner.leaderboard_history import Pending
 from frontdesk.runner.pipeline import Pipeline, Stopping
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.quality import RunQuality
@@ -39,10 +41,53 @@ class Publishing:
 def verify(folder: RunFolder, publishing: Publishing) -> list[Compared]:
     """Make a run again in a folder of its own and compare. Raises InputProblem where there is no run."""
     config = folder.config()
+    brought = _inputs(folder)
+    if not all(row.is_right for row in brought):
+        return brought
     with tempfile.TemporaryDirectory(prefix="tutor-arena-verify-") as scratch:
-        again = RunFolder(Path(scratch), journal=folder.journal)
+        again = RunFolder(Path(scratch), folder.journal, folder.home)
         recompute(folder, again, config, publishing)
-        return compare(folder.path, again.path)
+        rows = compare(folder.path, again.path)
+    if (begun := history.pending(folder)) is not None:
+        rows = _during(folder, begun, rows, publishing)
+    return [*brought, *rows]
+
+
+def _during(folder: RunFolder, begun: Pending, rows: list[Compared], publishing: Publishing) -> list[Compared]:
+    """While a refresh is under way a file may still be the one before it, which is made again for itself."""
+    earlier = before.kept(folder)
+    if not earlier.path.is_dir():
+        return [*rows, Compared(history.PENDING, "unfinished", begun.told)]
+    old = {row.file: row for row in verify(earlier, publishing)}
+
+    def settled(row: Compared) -> Compared:
+        is_old = row.file in old and old[row.file].is_right
+        if row.is_right or not is_old or published.hash_of(folder.file(row.file)) is None:
+            return row
+        if published.hash_of(folder.file(row.file)) != published.hash_of(earlier.file(row.file)):
+            return row
+        return Compared(row.file, "unfinished", f"as before {begun.told}, which is under way")
+
+    kept = [Compared(f"{before.FOLDER}/{row.file}", row.state, row.why) for row in old.values()]
+    is_fitting = begun == history.standing(earlier, begun.change)
+    told = Compared(history.PENDING, "unfinished", f"{begun.told} is under way")
+    wrong = Compared(history.PENDING, "different", f"does not tell what {before.FOLDER} holds")
+    return [*map(settled, rows), told if is_fitting else wrong, *kept]
+
+
+def _inputs(folder: RunFolder) -> list[Compared]:
+    """The files that the configuration names: each has the hash that it is kept under."""
+    data, _ = read_toml(folder.file("run.toml"))
+    rows: list[Compared] = []
+    for name in sorted(set(inputs.named(data))):
+        held = inputs.place_of(folder.home / name)
+        if held is None:
+            rows.append(Compared(name, "missing", "nothing can be made again without it"))
+        elif held != name:
+            rows.append(Compared(name, "different", "changed since; nothing can be made again from it"))
+        else:
+            rows.append(Compared(name, "not made here", "as it was brought"))
+    return rows
 
 
 def recompute(folder: RunFolder, again: RunFolder, config: Config, publishing: Publishing) -> None:
@@ -54,7 +99,7 @@ def recompute(folder: RunFolder, again: RunFolder, config: Config, publishing: P
             published.record(again.path, name)
     names = dict.fromkeys([*config.used_endpoints(), *score_plan.judges_of(folder.path)])
     adapters = {name: build(name, config.endpoints[name]) for name in names}
-    known = published.read(folder.path)
+    known = known_of(folder.path)
     journal = Journal(folder.journal, read_only=True)
     gateway = Gateway(adapters, journal=journal, offline=True, under_way=bool(known.under_way))
     pipeline = Pipeline(again, config, gateway, Progress())

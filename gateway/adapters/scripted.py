@@ -113,6 +113,8 @@ class ScriptedAdapter:
         self._rules = [entry for entry in known if entry.is_rule]
         self._others = [entry for entry in known if not entry.is_rule]
         self.order: Order = settings.order or ("hash" if self._rules else "sequence")
+        named = "in code" if settings.replies is None else digest([entry.model_dump() for entry in known])
+        self._address = f"scripted:{named}"
         self._next = 0
         self._attempts: Counter[bytes] = Counter()
         given = {
@@ -141,7 +143,8 @@ class ScriptedAdapter:
 
     @property
     def address(self) -> str:
-        return f"scripted:{self.settings.replies or 'in code'}"
+        """By what the file says, so that it may be moved."""
+        return self._address
 
     def headers(self, key: str | None) -> dict[str, str]:  # noqa: ARG002
         return {}

@@ -13,6 +13,7 @@ from frontdesk.report.sections.run.data import RunData
 from frontdesk.report.sections.run.spending import TOKENS, Line
 from frontdesk.report.sections.run.told import told
 from frontdesk.report.sentences import spoken
+from frontdesk.runner import inputs
 from frontdesk.runner.config import Config
 from runstore.languages import Words
 from runstore.records import Failure
@@ -189,7 +190,7 @@ def roles_of(config: Config, name: str) -> list[str]:
 def settings_text(raw: Mapping[str, Any]) -> str:
     """An endpoint's settings as ``key value``, without keys that could hold a secret, users and queries."""
     shown: list[str] = []
-    for key, value in sorted(raw.items()):
+    for key, value in sorted(inputs.contained({"endpoints": {"": dict(raw)}})["endpoints"][""].items()):
         if key in _APART or any(word in key.lower() for word in _SECRET if not key.endswith("_tokens")):
             continue
         if isinstance(value, str) and "://" in value:
