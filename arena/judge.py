@@ -92,7 +92,8 @@ class JudgePanel:
         )
         text = prompts.load(PACKAGE, name, language, folder)
         criteria = digest(
-            [(criterion.id, criterion.name, criterion.description) for criterion in how.criteria], size=8
+            [(one.id, one.name, one.description, *([one.role] if one.role else [])) for one in how.criteria],
+            size=8,
         )
         return cls(how, language, text, {f"{name}.{language}": text.hash, "criteria": criteria})
 

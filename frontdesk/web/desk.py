@@ -156,6 +156,7 @@ def analyze_folder(
     out: Path | None = None,
     run: Path | None = None,
     language: str | None = None,
+    scores: Path | None = None,
 ) -> tuple[list[str], int]:
     """Analyse what was collected, or another ``ratings.csv``: (lines, open items). Raises Problem."""
     study, documents, plan = folder.study(), folder.documents(), folder.rows()
@@ -179,18 +180,25 @@ def analyze_folder(
         out or folder.path,
         run=run,
         language=language,
+        scores=scores,
         extra={"keep_until": ends.date().isoformat() if ends else None},
     )
 
 
 def analyze_table(
-    study_file: Path, ratings: Path, out: Path, *, run: Path | None = None, language: str | None = None
+    study_file: Path,
+    ratings: Path,
+    out: Path,
+    *,
+    run: Path | None = None,
+    language: str | None = None,
+    scores: Path | None = None,
 ) -> tuple[list[str], int]:
     """Analyse ratings that were collected elsewhere: (lines, open items). Raises Problem."""
     study = load_study(study_file)
     documents = {document.id: document for document in load_documents(study, study_file.parent)}
     rows = read_ratings(ratings, study, documents)
-    return write_analysis(study, rows, documents, (), out, run=run, language=language)
+    return write_analysis(study, rows, documents, (), out, run=run, language=language, scores=scores)
 
 
 def retention_ends(folder: StudyFolder) -> datetime | None:

@@ -51,9 +51,10 @@ def _page(study: Study, documents: dict[str, Document], rows: list[Assignment], 
         words=texts(language),
         rater=rows[0].rater,
         code=code,
-        paragraphs=[say(paragraph, language) for paragraph in study.consent.paragraphs],
+        paragraphs=[say(paragraph, language) for paragraph in study.told(rows[0].group)],
         ethics=study.ethics_approval,
         sections=show_questions(questions, language, {}),
+        screening=show_questions(study.screens(rows[0].group), language, {}),
         survey=show_questions(study.survey, language, {}),
         items=[
             (row.position, show_document(documents[row.document], row.condition, language)) for row in rows
