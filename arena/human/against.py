@@ -32,7 +32,7 @@ class AgainstPeople(Result):
     statistics: tuple[StatisticRow, ...]
 
 
-def subjects(documents: Iterable[Document], language: str) -> Iterator[dict[str, str]]:
+def sessions(documents: Iterable[Document], language: str) -> Iterator[dict[str, str]]:
     """What ``score`` reads to score the same documents: a row a document and condition, as raters saw it."""
     for document in documents:
         for condition, reply in document.replies.items():

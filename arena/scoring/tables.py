@@ -106,7 +106,7 @@ def wide_table(rubric: Rubric, rows: Sequence[Combined]) -> tuple[list[str], lis
     kept = sorted(measures(rubric), key=lambda measure: measure.kind != "total")
     judges = judges_of(rows)
     called = {judge: "mean" if judge == ALL_JUDGES else judge for judge in judges}
-    scores = [by_subject(rows, measure, judge) for measure in kept for judge in judges]
+    scores = [by_session(rows, measure, judge) for measure in kept for judge in judges]
     columns = {row.subject: row.columns for row in rows}
     extra = list(dict.fromkeys(name for row in rows for name in row.columns))
     header = ["subject", *(f"input_{name}" for name in extra)]

@@ -58,12 +58,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     study.add_argument("--ratings", type=Path, help="a ratings.csv, or such a table of any form, from elsewhere")
     study.add_argument("--out", type=Path, help="where to write; default: the folder")
     study.add_argument("--run", dest="run_folder", type=Path, help="the run whose matches people voted on")
-    study.add_argument("--scores", type=Path, help="judges' scores of the same documents (see human subjects)")
+    study.add_argument("--scores", type=Path, help="judges' scores of the same documents (see human sessions)")
     study.add_argument("--language", choices=languages(), help="of labels and texts (default: the study's first)")
     study.set_defaults(step_run=_analyze)
-    subjects = _on_folder(steps, "subjects", "write the study's documents for score to score", _subjects)
-    subjects.add_argument("--out", type=Path, required=True, help="the file to write (JSON lines)")
-    subjects.add_argument("--language", choices=languages(), help="default: the study's first")
+    sessions = _on_folder(steps, "sessions", "write the study's documents for score to score", _sessions)
+    sessions.add_argument("--out", type=Path, required=True, help="the file to write (JSON lines)")
+    sessions.add_argument("--language", choices=languages(), help="default: the study's first")
     themes = steps.add_parser("themes", help="count coded themes of free texts, with the coders' agreement")
     themes.add_argument(
         "coded", type=Path, help="a table of any form: rater,document,question,coder,theme[,condition]"
@@ -206,15 +206,15 @@ def _analyze(args: argparse.Namespace) -> int:
     return 1 if missing else 0
 
 
-def _subjects(args: argparse.Namespace) -> int:
-    from arena.human.against import subjects
+def _sessions(args: argparse.Namespace) -> int:
+    from arena.human.against import sessions
     from arena.human.folder import StudyFolder
     from runstore.publish import write_jsonl
 
     folder = StudyFolder(args.folder)
-    rows = list(subjects(folder.documents().values(), args.language or folder.study().languages[0]))
+    rows = list(sessions(folder.documents().values(), args.language or folder.study().languages[0]))
     write_jsonl(args.out, rows)
-    print(f"{len(rows)} subjects in {args.out}; then: tutor-arena human analyze FOLDER --scores scores.csv")
+    print(f"{len(rows)} sessions in {args.out}; then: tutor-arena human analyze FOLDER --scores scores.csv")
     return 0
 
 

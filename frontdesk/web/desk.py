@@ -12,7 +12,7 @@ from typing import Any
 from arena.human.folder import StudyFolder
 from arena.human.plan import replace_rater
 from arena.human.ratings import read_ratings
-from arena.human.returned import read_returned
+from arena.human.returned import Returned, read_returned
 from arena.human.study import load_documents, load_study
 from frontdesk.web.database import for_owner_alone
 from frontdesk.web.exports import publish
@@ -42,7 +42,8 @@ def import_forms(folder: StudyFolder, file: Path) -> Imported:
         name: {question.id: question for question in study.forms[group.form].questions}
         for name, group in study.groups.items()
     }
-    returned = read_returned(file, folder.rows(), questions)
+    survey = {question.id: question for question in study.survey}
+    returned = read_returned(file, folder.rows(), questions, survey)
     store = Store(folder)
     try:
         changed = 0
@@ -66,6 +67,7 @@ def import_forms(folder: StudyFolder, file: Path) -> Imported:
             times = [answer.at for answer in answers.values() if answer.at]
             seconds = next((answer.seconds for answer in answers.values() if answer.seconds is not None), None)
             changed += store.answers.import_item(rater, position, values, max(times, default=None), seconds)
+        changed += _take_surveys(store, returned)
         publish(store, folder)
     finally:
         store.close()
@@ -73,6 +75,27 @@ def import_forms(folder: StudyFolder, file: Path) -> Imported:
     write_json(folder.path / "import-report.json", report)
     for_owner_alone(folder.path / "import-report.json")
     return Imported(report, changed)
+
+
+def _take_surveys(store: Store, returned: Returned) -> int:
+    """The closing surveys that came back; what is on file stays. How many changed."""
+    filed: dict[str, dict[str, str]] = {}
+    for rater, question, value in store.answers.survey_answers():
+        filed.setdefault(rater, {})[question] = value
+    changed = 0
+    for rater, values in returned.survey.items():
+        had = filed.get(rater, {})
+        for question in sorted(had.keys() & values.keys()):
+            if had[question] != values[question]:
+                told = (
+                    f"{rater}, survey, {question}: {values[question]} came, {had[question]} is on file and stays"
+                )
+                returned.conflicts.append(told)
+        if values.keys() - had.keys():
+            store.answers.save(rater, "survey", 1, values | had, submit=True)
+            store.answers.surveyed(rater)
+            changed += 1
+    return changed
 
 
 def replace(folder: StudyFolder, rater: str, by: str | None) -> tuple[str, int]:

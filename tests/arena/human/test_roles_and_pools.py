@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from arena.human.against import against_people, read_scores, subjects
+from arena.human.against import against_people, read_scores, sessions
 from arena.human.analysis import agreement
 from arena.human.plan import make_plan
 from arena.human.ratings import Rating, scored
@@ -180,7 +180,7 @@ def test_judges_scores_are_correlated_with_the_peoples_means(tmp_path: Path) -> 
 
 def test_a_studys_documents_are_what_score_reads(tmp_path: Path) -> None:
     pool(tmp_path, 4)
-    rows = list(subjects(load_documents(study(documents="pool.jsonl"), tmp_path), "en"))
+    rows = list(sessions(load_documents(study(documents="pool.jsonl"), tmp_path), "en"))
     assert len(rows) == 16
     assert rows[0] == {"id": "high0:A", "question": "o", "answer": "x", "document": "high0", "condition": "A",
                        "stratum": "high"}  # fmt: skip

@@ -169,7 +169,7 @@ def _number(value: float | None) -> str:
 
 
 def _interval(bounds: tuple[float, float] | None) -> str:
-    return "-" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}"
+    return "-" if bounds is None else f"[{bounds[0]:.2f}, {bounds[1]:.2f}]"
 
 
 def _judge_sections(judged: Sequence[AgainstPeople], say: Words) -> list[Section]:
