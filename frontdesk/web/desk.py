@@ -67,11 +67,12 @@ def import_forms(folder: StudyFolder, file: Path) -> Imported:
             times = [answer.at for answer in answers.values() if answer.at]
             seconds = next((answer.seconds for answer in answers.values() if answer.seconds is not None), None)
             changed += store.answers.import_item(rater, position, values, max(times, default=None), seconds)
-        changed += _take_surveys(store, returned)
+        surveys = _take_surveys(store, returned)
         publish(store, folder)
     finally:
         store.close()
-    report = {"file": file.name, "items": len(returned.items), "items_changed": changed, **returned.report()}
+    counted = {"items": len(returned.items), "items_changed": changed, "surveys_changed": surveys}
+    report = {"file": file.name, **counted, **returned.report()}
     write_json(folder.path / "import-report.json", report)
     for_owner_alone(folder.path / "import-report.json")
     return Imported(report, changed)
