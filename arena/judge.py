@@ -98,7 +98,8 @@ class JudgePanel:
         )
         text = prompts.load(PACKAGE, name, language, folder)
         criteria = digest(
-            [(criterion.id, criterion.name, criterion.description) for criterion in how.criteria], size=8
+            [(one.id, one.name, one.description, *([one.role] if one.role else [])) for one in how.criteria],
+            size=8,
         )
         hashes = {f"{name}.{language}": text.hash, "criteria": criteria}
         if domain is None:

@@ -177,8 +177,9 @@ def _asked(study: Study, rows: Sequence[Scored], questions: Sequence[str]) -> li
 
 
 def likert(study: Study) -> list[Question]:
-    """Every Likert question of any form."""
-    return [q for form in study.forms.values() for q in form.questions if q.kind == "likert"]
+    """Every Likert question of any form, once."""
+    asked = {q.id: q for form in study.forms.values() for q in form.questions}
+    return [question for question in asked.values() if question.kind == "likert"]
 
 
 def describe(values: Sequence[float | None]) -> Cell:
@@ -243,16 +244,19 @@ def _corrected(rows: Sequence[Comparison]) -> tuple[Comparison, ...]:
 
 
 def agreement(study: Study, rows: Sequence[Scored]) -> Iterable[tuple[str, str, Statistic]]:
-    """(group, question or metric, ordinal alpha). A unit is a document in a condition, raters are columns."""
-    for group in study.groups:
-        mine = [row for row in rows if row.group == group]
-        form = study.forms[study.groups[group].form]
-        wanted = [(q.id, (q.id,)) for q in form.questions if q.kind == "likert"]
-        wanted += [
-            (row.metric, row.questions)
-            for row in study.table
-            if row.questions[0] in {q.id for q in form.questions}
-        ]
+    """(group, question or metric, ordinal alpha). A unit is a document in a condition, raters are columns.
+
+    Groups that share their documents are one panel, under the name of its first: who was not asked a question has
+    no value there.
+    """
+    for group, settings in study.groups.items():
+        if settings.same_documents_as is not None:
+            continue
+        panel = study.panel(group)
+        mine = [row for row in rows if row.group in panel]
+        asked = {q.id: q for name in panel for q in study.forms[study.groups[name].form].questions}
+        wanted = [(q.id, (q.id,)) for q in asked.values() if q.kind == "likert"]
+        wanted += [(row.metric, row.questions) for row in study.table if row.questions[0] in asked]
         for key, questions in wanted:
             if mine:
                 yield group, key, krippendorff(alpha_table(mine, questions), "ordinal")
@@ -282,12 +286,11 @@ def _strata(study: Study, rows: Sequence[Scored]) -> Iterable[tuple[str, str, st
 
 
 def _choices(study: Study, rows: Sequence[Scored]) -> Iterable[tuple[str, str, dict[str, int]]]:
-    for form in study.forms.values():
-        for question in form.questions:
-            if question.kind == "choice":
-                for condition in study.conditions:
-                    given = Counter(row.answers.get(question.id) for row in rows if row.condition == condition)
-                    yield question.id, condition, {answer: given[answer] for answer in question.answers()}
+    for question in {q.id: q for form in study.forms.values() for q in form.questions}.values():
+        if question.kind == "choice":
+            for condition in study.conditions:
+                given = Counter(row.answers.get(question.id) for row in rows if row.condition == condition)
+                yield question.id, condition, {answer: given[answer] for answer in question.answers()}
 
 
 def money_bands(study: Study, rows: Sequence[Scored], documents: dict[str, Document]) -> Iterable[Bands]:

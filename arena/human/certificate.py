@@ -99,11 +99,15 @@ def certify(
 ) -> list[Invariant]:
     """All invariants of one group's rows. ``documents`` are (id, stratum) of the group's whole material.
 
-    ``design`` is "cyclic", "dealt", "common" or "full"; it decides which bounds are promised.
+    ``design`` is "cyclic", "dealt", "dealt both", "common", "both" or "full"; it decides what is promised.
     """
     counts = _Counts(group, rows, documents)
     _of_raters(counts, items, design)
-    if design in ("cyclic", "dealt"):
+    if design in ("both", "dealt both"):
+        _of_first_conditions(counts)
+    if design == "dealt both":
+        _of_documents(counts)
+    elif design in ("cyclic", "dealt"):
         _of_documents(counts)
         _of_places(counts)
         _of_the_whole(counts, design)
@@ -120,7 +124,7 @@ def _of_raters(counts: _Counts, items: int, design: str) -> None:
     raters = counts.raters.values()
     counts.add("items_per_rater", "items of each rater", (items, items), map(len, raters))
     views = Counter((row.rater, row.document) for row in counts.rows)
-    twice = 2 if design == "both" else 1
+    twice = 2 if design in ("both", "dealt both") else 1
     counts.add("document_views", "how often one rater sees one document", (1, twice), views.values())
     counts.add(
         "places_per_rater",
@@ -159,6 +163,18 @@ def _of_documents(counts: _Counts) -> None:
                counts.spread("stratum", "condition"))  # fmt: skip
     totals = Counter(row.condition for row in counts.rows)
     counts.add("condition_total", "ratings per condition", _within(len(counts.rows) / of), totals.values())
+
+
+def _of_first_conditions(counts: _Counts) -> None:
+    """The control of order where a rater sees a document twice: which condition came first."""
+    first: dict[tuple[str, str], Assignment] = {}
+    for row in sorted(counts.rows, key=lambda row: row.position):
+        first.setdefault((row.rater, row.document), row)
+    seen = Counter((row.document, row.condition) for row in first.values())
+    documents = sorted({row.document for row in first.values()})
+    pairs = [[seen[document, condition] for condition in counts.conditions] for document in documents]
+    counts.add("first_condition", "most minus fewest raters who see a condition first, per document", (0, 1),
+               (max(pair) - min(pair) for pair in pairs))  # fmt: skip
 
 
 def _of_places(counts: _Counts) -> None:

@@ -175,6 +175,16 @@ def common_design(
     return rows
 
 
+def both_design(raters: int, items: int, strata: Sequence[int], rng: np.random.Generator) -> Rows:
+    """Documents dealt to the raters, each rated in both conditions: all in one, then again in the other.
+
+    The first halves are a dealt design of two conditions, so that of a document's raters as many begin with one
+    condition as with the other (within one), and each rater's first half holds both.
+    """
+    halves = dealt_design(raters, items // 2, strata, 2, rng)
+    return [row + [(document, 1 - code) for document, code in row] for row in halves]
+
+
 def full_design(raters: int, strata: Sequence[int], conditions: int, rng: np.random.Generator) -> Rows:
     """Every rater rates every document, in an order of a Williams square; conditions within one per document."""
     documents = permuted(len(strata), rng)

@@ -37,7 +37,7 @@ class Material:
 
 def gather(study: Study, folder: Path, seed: int) -> Material:
     """Everything that the study's groups rate. ``folder`` is the study file's. Raises InputProblem."""
-    documents = list(load_documents(study, folder)) if study.documents or study.strata else []
+    documents = list(load_documents(study, folder, seed)) if study.documents or study.strata else []
     names = [name for condition in study.conditions.values() for name in (condition.name, *condition.mask)]
     if study.matches:
         found, endpoints = match_documents(study.matches, folder, seed)

@@ -5,7 +5,7 @@ The same study, documents and seed give the same plan. A plan that cannot be mad
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -54,15 +54,19 @@ def make_plan(study: Study, documents: Sequence[Document], seed: int | None = No
     certificate: list[Invariant] = []
     methods: dict[str, str] = {}
     for name, group in study.groups.items():
+        if group.same_documents_as is not None:
+            continue
+        panel = {one: study.groups[one].size for one in study.panel(name)}
+        group = group.model_copy(update={"size": sum(panel.values())})
         material = [document for document in documents if document.material == group.material]
         conditions = conditions_of(study, group)
         check_group(name, group, len(material), len(conditions), orders=conditions == ORDERS)
         rng = np.random.default_rng(draw_seed(seed, "plan", study.id, name))
-        method, own = _group_rows(name, group, material, conditions, rng)
+        method, own = _group_rows(panel, group, material, conditions, rng)
         strata = [(document.id, document.stratum) for document in material]
-        certificate += certify(name, own, strata, items=group.items, design=method)
+        certificate += certify("+".join(panel), own, strata, items=group.items, design=method)
         rows += own
-        methods[name] = method
+        methods |= dict.fromkeys(panel, method)
     return Plan(seed, tuple(rows), tuple(certificate), methods)
 
 
@@ -92,8 +96,10 @@ def check_group(name: str, group: Group, documents: int, conditions: int, *, ord
         raise Problem(f"{where}: a full design rates all {documents} documents, but items = {items}")
     if conditions > 2 and group.assignment != "full":
         raise Problem(f"{where}: {conditions} conditions; balanced and common sets know one or two")
-    if group.both_conditions and (group.assignment != "common" or conditions != 2 or items % 2):
-        raise Problem(f"{where}: both_conditions needs a common set, two conditions and an even number of items")
+    if group.both_conditions and (group.assignment == "full" or conditions != 2 or items % 2):
+        raise Problem(
+            f"{where}: both_conditions needs a balanced or common set, two conditions and an even number of items"
+        )
     wanted = group.ratings_per_document
     if wanted is not None and group.assignment == "balanced" and wanted * documents != total:
         raise Problem(
@@ -114,7 +120,11 @@ def check_group(name: str, group: Group, documents: int, conditions: int, *, ord
 
 
 def _group_rows(
-    name: str, group: Group, material: Sequence[Document], conditions: list[str], rng: np.random.Generator
+    panel: Mapping[str, int],
+    group: Group,
+    material: Sequence[Document],
+    conditions: list[str],
+    rng: np.random.Generator,
 ) -> tuple[str, list[Assignment]]:
     names = sorted({document.stratum for document in material})
     strata = [names.index(document.stratum) for document in material]
@@ -124,21 +134,27 @@ def _group_rows(
     elif group.assignment == "common":
         method = "both" if group.both_conditions else "common"
         rows = designs.common_design(size, items, strata, of, rng, both=group.both_conditions)
+    elif group.both_conditions:
+        method, rows = "dealt both", designs.both_design(size, items, strata, rng)
     elif designs.is_cyclic_size(size, items, strata, of):
         method, rows = "cyclic", designs.cyclic_design(strata, rng)
     else:
         method, rows = "dealt", designs.dealt_design(size, items, strata, of, rng)
-    width = max(2, len(str(size)))
+    raters = [
+        (name, f"{name}-{number:0{max(2, len(str(of)))}d}")
+        for name, of in panel.items()
+        for number in range(1, of + 1)
+    ]
     return method, [
         Assignment(
-            rater=f"{name}-{number:0{width}d}",
+            rater=rater,
             group=name,
             position=position,
             document=material[document].id,
             stratum=material[document].stratum,
             condition=conditions[code],
         )
-        for number, row in enumerate(rows, 1)
+        for (name, rater), row in zip(raters, rows, strict=True)
         for position, (document, code) in enumerate(row, 1)
     ]
 

@@ -92,8 +92,8 @@ def read_ratings(
     """
     table = read_table(path, ANSWERS)
     require_columns(path, table.header, HEADER[:5])
-    owners = {form: name for name, group in study.groups.items() for form in [group.form]}
-    form_of = {question.id: name for name, form in study.forms.items() for question in form.questions}
+    owners = {group.form: name for name, group in reversed(study.groups.items())}
+    form_of = {q.id: name for name, form in reversed(study.forms.items()) for q in form.questions}
     groups = {row.rater: row.group for row in plan}
     strata = {row.document: row.stratum for row in plan} | {d.id: d.stratum for d in documents.values()}
     conditions = {name for group in study.groups.values() for name in conditions_of(study, group)}
@@ -119,7 +119,9 @@ def read_ratings(
         if key in seen:
             raise InputProblem(path, "each answer once", found=f"the same as line {seen[key]}", line=line)
         seen[key] = line
-        group = groups.get(row["rater"]) or owners.get(form_of[question.id], "")
+        group = (
+            groups.get(row["rater"]) or _group_by_name(study, row["rater"]) or owners.get(form_of[question.id], "")
+        )
         result.append(
             Rating(
                 row["rater"],
@@ -134,6 +136,12 @@ def read_ratings(
             )
         )
     return result
+
+
+def _group_by_name(study: Study, rater: str) -> str | None:
+    """Raters that a plan named carry their group: groups with questions in common are told apart by it."""
+    name = rater.rpartition("-")[0]
+    return name if name in study.groups else None
 
 
 def read_seconds(path: Path, line: int, row: Mapping[str, str]) -> float | None:

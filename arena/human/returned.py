@@ -21,6 +21,10 @@ from runstore.tables import Names, clean_name, read_table, text_rows, whole_numb
 RULE = "of two different answers the later one (submitted_at) stands; without times neither is taken"
 
 
+SURVEY = "survey"
+"""Where an item's position stands, for the answers to the closing survey."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """One answer as it came back. ``at`` is UTC, ISO 8601, or None; ``line`` its first line in the file."""
@@ -38,6 +42,7 @@ class Returned:
     items: dict[tuple[str, int], dict[str, Answer]] = field(
         default_factory=dict[tuple[str, int], dict[str, Answer]]
     )
+    survey: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     rows: int = 0
     repeats: int = 0
     by_time: list[str] = field(default_factory=list[str])
@@ -57,17 +62,23 @@ class Returned:
 
 
 def read_returned(
-    path: Path, plan: Sequence[Assignment], questions: Mapping[str, Mapping[str, Question]]
+    path: Path,
+    plan: Sequence[Assignment],
+    questions: Mapping[str, Mapping[str, Question]],
+    survey: Mapping[str, Question] | None = None,
 ) -> Returned:
     """Read a returned file against the plan. ``questions``: group -> id -> question.
+    ``survey``: those of the closing survey, whose rows have the position ``survey``.
 
-    Columns ``rater``, ``document`` (or ``item``), ``question``, ``value``; optional ``position``, ``condition``,
+    Columns ``rater``, ``document`` (or ``item``) or ``position``, ``question``, ``value``; optional ``condition``,
     ``seconds``, ``submitted_at``. Empty values are missing answers. Raises InputProblem with the row for an item
     that is not in the plan, another condition than planned, a question that is not in the form, a bad time.
     """
     table = read_table(path, ANSWERS)
     document = "document" if "document" in table.header else "item"
-    require_columns(path, table.header, ("rater", document, "question", "value"))
+    # Which document the item was, stays with the plan: the rater's own number of it is enough.
+    item = document if {document, "position"} & {*table.header} == {document} else "position"
+    require_columns(path, table.header, ("rater", item, "question", "value"))
     items: dict[tuple[str, str], list[Assignment]] = {}
     for one in plan:
         items.setdefault((one.rater, one.document), []).append(one)
@@ -78,8 +89,11 @@ def read_returned(
         if not row["value"].strip():
             continue
         row["rater"] = raters.take(row["rater"], line=line, column="rater")
-        row[document] = clean_name(row[document])
+        row[document] = clean_name(row.get(document, ""))
         found.rows += 1
+        if _position(row).casefold() == SURVEY:
+            _take_survey(found, path, line, row, plan, survey or {})
+            continue
         item = _planned(path, line, row, document, items)
         question = questions[item.group].get(clean_name(row["question"]))
         if question is None:
@@ -98,6 +112,31 @@ def read_returned(
             f"{key[0]}, item {key[1]}, {question}: {' and '.join(sorted(values))}; none was taken"
         )
     return found
+
+
+def _take_survey(
+    found: Returned,
+    path: Path,
+    line: int,
+    row: Mapping[str, str],
+    plan: Sequence[Assignment],
+    survey: Mapping[str, Question],
+) -> None:
+    """An answer to the closing survey; the first of two different ones stands and the other is told."""
+    rater, name = row["rater"], clean_name(row["question"])
+    if all(one.rater != rater for one in plan):
+        raise InputProblem(path, "a rater of the plan", found=rater, line=line, field="rater")
+    if name not in survey:
+        raise InputProblem(path, f"one of {', '.join(survey)}", found=row["question"], line=line, field="question")
+    value, complaint = read_answer(survey[name], row["value"])
+    if complaint:
+        found.unreadable.append(
+            f"line {line}: {rater}, survey, {name}: {row['value'][:80]!r} is no answer to this question"
+        )
+        return
+    had = found.survey.setdefault(rater, {}).setdefault(name, value)
+    if had != value:
+        found.conflicts.append(f"{rater}, survey, {name}: {had} and {value}; the first stands")
 
 
 def _take(
@@ -134,7 +173,7 @@ def _planned(
     document: str,
     planned: Mapping[tuple[str, str], Sequence[Assignment]],
 ) -> Assignment:
-    rater, name, position = row["rater"], row[document], _position(row)
+    rater, name, position = row["rater"], row.get(document, ""), _position(row)
     mine = [one for items in planned.values() for one in items if one.rater == rater] if not name else []
     items = [one for one in planned.get((rater, name), mine) if not position or str(one.position) == position]
     if not name and not position:

@@ -7,13 +7,15 @@ TOML or YAML. Every text may be one string or ``{ ko = "…", en = "…" }``.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from arena.human.forms import Form, Id, Question, Strict, Text
+from runstore.ids import shuffled
 from runstore.problems import InputProblem, nearest
 from runstore.records import Language, Role
 from runstore.tables import read_table
@@ -39,6 +41,10 @@ class Group(Strict):
 
     ``balanced``: each rater gets ``items`` documents of the material. ``common``: all raters rate the same
     ``items``, so that agreement can be computed. ``full``: every rater rates every document, in Williams order.
+
+    ``both_conditions``: each document is rated in both conditions, the second time after all the others; half of
+    its raters begin with the other condition. ``same_documents_as``: a common set is that of another group, from
+    which this one has a task of its own (``task``: what its raters are told theirs is).
     """
 
     label: Text
@@ -48,6 +54,8 @@ class Group(Strict):
     assignment: Literal["balanced", "common", "full"] = "balanced"
     material: Id = "main"
     both_conditions: bool = False
+    same_documents_as: Id | None = None
+    task: Text | None = None
     ratings_per_document: Count | None = None
     min_ratings_per_cell: Annotated[int, Field(ge=0)] = 1
     fee: Money = 0.0
@@ -94,6 +102,23 @@ class Example(Strict):
     groups: tuple[Id, ...] = ()
 
 
+class Screen(Strict):
+    """A closed question before consent: who gives an answer of ``accept`` may take part. Nothing is stored."""
+
+    question: Question
+    accept: Annotated[tuple[str, ...], Field(min_length=1)]
+    groups: tuple[Id, ...] = ()
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        known = self.question.answers()
+        if strangers := [answer for answer in self.accept if answer not in known]:
+            raise ValueError(
+                f"{self.question.id}: no answer {strangers[0]!r}; there are {', '.join(known) or 'none'}"
+            )
+        return self
+
+
 class Row(Strict):
     """A row of the results table: the mean of ``questions`` per rating, compared over ``pairing``."""
 
@@ -132,7 +157,10 @@ class Dialogues(Strict):
 
 
 class Study(Strict):
-    """A whole study file."""
+    """A whole study file.
+
+    ``draw_documents``: the documents file is a pool, of which each stratum's count is drawn.
+    """
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
     title: Text
@@ -144,12 +172,14 @@ class Study(Strict):
     retention_years: Annotated[float, Field(gt=0)] = 3
     mask_names: bool = True
     documents: str | None = None
+    draw_documents: bool = False
     strata: dict[Id, Count] = {}
     conditions: dict[Id, Condition] = {}
     matches: Matches | None = None
     dialogues: Dialogues | None = None
     groups: Annotated[dict[Id, Group], Field(min_length=1)]
     forms: Annotated[dict[Id, Form], Field(min_length=1)]
+    screening: tuple[Screen, ...] = ()
     training: tuple[Example, ...] = ()
     survey: tuple[Question, ...] = ()
     time: TimePlan = TimePlan()
@@ -159,23 +189,68 @@ class Study(Strict):
     table: tuple[Row, ...] = ()
     money: MoneyCheck | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_included_questions(cls, data: Any) -> Any:
+        """A form's ``include`` names forms whose questions it asks before its own."""
+        forms = cast("dict[str, Any]", data).get("forms") if isinstance(data, dict) else None
+        if not isinstance(forms, dict):
+            return cast("Any", data)
+        known = cast("dict[str, Any]", forms)
+        return {
+            **cast("dict[str, Any]", data),
+            "forms": {name: _including(name, form, known) for name, form in known.items()},
+        }
+
     @model_validator(mode="after")
     def _references(self) -> Self:
         owner: dict[str, str] = {}
+        asked: dict[str, Question] = {}
         for name, form in self.forms.items():
             for question in form.questions:
-                if question.id in owner:
+                if asked.setdefault(question.id, question) != question:
                     raise ValueError(f"question {question.id} is in the forms {owner[question.id]} and {name}")
-                owner[question.id] = name
+                owner.setdefault(question.id, name)
         for name, group in self.groups.items():
             if group.form not in self.forms:
                 raise ValueError(f"groups.{name}.form: no form is called {group.form!r}")
+            self._check_panel(name, group)
+        if self.draw_documents and (self.documents is None or not self.strata):
+            raise ValueError("draw_documents: needs a documents file and the strata's counts")
         wanted = [question for row in self.table for question in row.questions]
         wanted += [self.money.question] if self.money else []
         for question in wanted:
             if question not in owner:
                 raise ValueError(f"no form has a question {question!r}")
         return self
+
+    def _check_panel(self, name: str, group: Group) -> None:
+        if group.same_documents_as is None:
+            return
+        base = self.groups.get(group.same_documents_as)
+        alike = ("items", "assignment", "material", "both_conditions")
+        if base is None or base.same_documents_as is not None:
+            raise ValueError(f"groups.{name}.same_documents_as: no group {group.same_documents_as!r} with its own")
+        if group.assignment != "common" or any(getattr(group, key) != getattr(base, key) for key in alike):
+            raise ValueError(f"groups.{name}: a common set with the same {', '.join(alike)} is shared")
+
+    def told(self, group: str) -> list[Text]:
+        """What a rater of the group reads before consent, paragraph by paragraph; their task last."""
+        task = self.groups[group].task
+        return [*self.consent.paragraphs, *([task] if task else [])]
+
+    def screens(self, group: str) -> list[Question]:
+        """The questions that decide whether somebody may take part in the group."""
+        return [one.question for one in self.screening if not one.groups or group in one.groups]
+
+    def admits(self, group: str, values: Mapping[str, str]) -> bool:
+        """Whether these answers to the screening questions let somebody take part."""
+        wanted = {one.question.id: one.accept for one in self.screening}
+        return all(values.get(question.id) in wanted[question.id] for question in self.screens(group))
+
+    def panel(self, name: str) -> list[str]:
+        """The groups that rate the set of documents of group ``name``, itself first."""
+        return [name, *(other for other, group in self.groups.items() if group.same_documents_as == name)]
 
     def question(self, name: str) -> Question | None:
         """The question of this id in any form."""
@@ -184,6 +259,20 @@ class Study(Strict):
                 if question.id == name:
                     return question
         return None
+
+
+def _including(name: str, form: Any, forms: dict[str, Any]) -> Any:
+    if not isinstance(form, dict) or "include" not in form:
+        return cast("Any", form)
+    own = cast("dict[str, Any]", form)
+    questions: list[Any] = []
+    for other in own["include"]:
+        included = forms.get(other)
+        if not isinstance(included, dict) or "include" in included or "questions" not in included:
+            raise ValueError(f"forms.{name}.include: no form {other!r} with questions of its own")
+        questions += cast("dict[str, Any]", included)["questions"]
+    rest = {key: value for key, value in own.items() if key != "include"}
+    return {**rest, "questions": [*questions, *own.get("questions", [])]}
 
 
 class Document(Strict):
@@ -234,13 +323,16 @@ def parse_study(data: object, path: Path | str) -> Study:
 
 
 def _known_keys() -> list[str]:
-    models: list[type[Strict]] = [Study, Group, Condition, TimePlan, Cost, Stage, Consent, Example, Row]
+    models: list[type[Strict]] = [Study, Group, Screen, Condition, TimePlan, Cost, Stage, Consent, Example, Row]
     models += [MoneyCheck, Matches, Dialogues, Form, Question]
     return sorted({name for model in models for name in model.model_fields})
 
 
-def load_documents(study: Study, folder: Path) -> list[Document]:
+def load_documents(study: Study, folder: Path, seed: int | None = None) -> list[Document]:
     """The documents file of a study, beside the study file, or numbered documents from its strata.
+
+    Of a pool (``draw_documents``) each stratum's count is drawn by the documents' ids and ``seed`` (default: the
+    study's), and those drawn keep the order of the file.
 
     Raises InputProblem: a repeated id, a stratum or condition that the study does not have, or other counts per
     stratum than the study declares.
@@ -258,9 +350,13 @@ def load_documents(study: Study, folder: Path) -> list[Document]:
         _check_document(study, document, path, line)
         documents[document.id] = document
     for stratum, count in study.strata.items():
-        have = sum(document.stratum == stratum for document in documents.values())
-        if have != count:
-            raise InputProblem(path, f"{count} documents of stratum {stratum}", found=str(have))
+        mine = [(name, name) for name, document in documents.items() if document.stratum == stratum]
+        if len(mine) < count or (len(mine) > count and not study.draw_documents):
+            expected = f"{count} documents of stratum {stratum}" + (" or more" if study.draw_documents else "")
+            raise InputProblem(path, expected, found=str(len(mine)))
+        used = study.seed if seed is None else seed
+        for name in shuffled(mine, used, "human", "pool", study.id, stratum)[count:]:
+            del documents[name]
     return list(documents.values())
 
 

@@ -59,8 +59,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     study.add_argument("--ratings", type=Path, help="a ratings.csv, or such a table of any form, from elsewhere")
     study.add_argument("--out", type=Path, help="where to write; default: the folder")
     study.add_argument("--run", dest="run_folder", type=Path, help="the run whose matches people voted on")
+    study.add_argument("--scores", type=Path, help="judges' scores of the same documents (see human sessions)")
     study.add_argument("--language", choices=languages(), help="of labels and texts (default: the study's first)")
     study.set_defaults(step_run=_analyze)
+    sessions = _on_folder(steps, "sessions", "write the study's documents for score to score", _sessions)
+    sessions.add_argument("--out", type=Path, required=True, help="the file to write (JSON lines)")
+    sessions.add_argument("--language", choices=languages(), help="default: the study's first")
+    themes = steps.add_parser("themes", help="count coded themes of free texts, with the coders' agreement")
+    themes.add_argument(
+        "coded", type=Path, help="a table of any form: rater,document,question,coder,theme[,condition]"
+    )
+    themes.add_argument("--out", type=Path, required=True, help="where themes.json and themes.md go")
+    themes.add_argument("--language", choices=languages(), default="en", help="of themes.md")
+    themes.set_defaults(step_run=_themes)
 
 
 def _on_folder(
@@ -187,17 +198,47 @@ def _analyze(args: argparse.Namespace) -> int:
     out: Path
     if args.folder is not None:
         given = {"ratings": args.ratings, "out": args.out, "run": args.run_folder, "language": args.language}
+        given["scores"] = args.scores
         lines, missing = analyze_folder(StudyFolder(args.folder), **given)
         out = args.out or args.folder
     elif args.study and args.ratings and args.out:
         out = args.out
-        lines, missing = analyze_table(args.study, args.ratings, out, run=args.run_folder, language=args.language)
+        lines, missing = analyze_table(
+            args.study, args.ratings, out, run=args.run_folder, language=args.language, scores=args.scores
+        )
     else:
         raise Problem("give a study's folder, or --study FILE --ratings FILE --out DIR")
     for line in lines:
         print(line)
     print(f"written: {out / 'analysis.md'}, .html, .json, .tex, .csv")
     return 1 if missing else 0
+
+
+def _sessions(args: argparse.Namespace) -> int:
+    from arena.human.against import sessions
+    from arena.human.folder import StudyFolder
+    from runstore.publish import write_jsonl
+
+    folder = StudyFolder(args.folder)
+    rows = list(sessions(folder.documents().values(), args.language or folder.study().languages[0]))
+    write_jsonl(args.out, rows)
+    print(f"{len(rows)} sessions in {args.out}; then: tutor-arena human analyze FOLDER --scores scores.csv")
+    return 0
+
+
+def _themes(args: argparse.Namespace) -> int:
+    from arena.human.themes import read_coded
+    from frontdesk.report.sections.study.document import themes_document
+    from frontdesk.report.writers.markdown import markdown
+    from runstore.publish import write_json, write_text
+
+    found = read_coded(args.coded)
+    text = markdown(themes_document(found, args.language))
+    args.out.mkdir(parents=True, exist_ok=True)
+    write_json(args.out / "themes.json", found)
+    write_text(args.out / "themes.md", text)
+    print(text)
+    return 0
 
 
 def _purge(args: argparse.Namespace) -> int:

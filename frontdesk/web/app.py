@@ -42,6 +42,7 @@ class Pages:
             web.get("/r/{token}/consent", self.consent),
             web.post("/r/{token}/consent", self.agree),
             web.get("/r/{token}/declined", self.message),
+            web.get("/r/{token}/screened", self.message),
             web.get("/r/{token}/left", self.message),
             web.get("/r/{token}/thanks", self.message),
             web.get(r"/r/{token}/training/{number:\d{1,4}}", self.training),
@@ -70,7 +71,13 @@ class Pages:
         return self._consent(request, rater, {}, complaint=False)
 
     def _consent(
-        self, request: web.Request, rater: Rater, given: dict[str, str], *, complaint: bool
+        self,
+        request: web.Request,
+        rater: Rater,
+        given: dict[str, str],
+        *,
+        complaint: bool,
+        screened: Filled | None = None,
     ) -> web.Response:
         study, language = self.site.study, self.site.language(rater)
         group, text = study.groups[rater.group], texts(language)
@@ -80,9 +87,10 @@ class Pages:
             request,
             "consent.html.j2",
             rater,
-            status=422 if complaint else 200,
+            status=422 if complaint or screened is not None else 200,
             narrow=True,
-            paragraphs=[say(paragraph, language) for paragraph in study.consent.paragraphs],
+            paragraphs=[say(paragraph, language) for paragraph in study.told(rater.group)],
+            screening=show_questions(study.screens(rater.group), language, given, screened),
             minutes=text["minutes"].format(minutes=f"{minutes:g}"),
             fee=text["fee"].format(fee=fee) if fee else "",
             retention=text["retention"].format(years=f"{study.retention_years:g}"),
@@ -102,8 +110,16 @@ class Pages:
             await site.ask(site.store.answers.decline, rater.rater)
             return site.onward(request, "declined")
         personal = {field: data[field][:200] for field in site.study.consent.personal if field in data}
-        if data.get("agree") != "yes":
-            return self._consent(request, rater, personal, complaint=True)
+        screened = read_form(site.study.screens(rater.group), data)
+        agreed = data.get("agree") == "yes"
+        if not (agreed and screened.complete):
+            lacking = None if screened.complete else screened
+            return self._consent(
+                request, rater, personal | screened.values, complaint=not agreed, screened=lacking
+            )
+        if not site.study.admits(rater.group, screened.values):
+            await site.ask(site.store.answers.decline, rater.rater)
+            return site.onward(request, "screened")
         await site.ask(site.store.consent, rater.rater, personal)
         return site.onward(request, "")
 
@@ -111,10 +127,13 @@ class Pages:
         site = self.site
         rater = await site.rater(request)
         place, text = site.place(rater), texts(site.language(rater))
-        if request.path.rsplit("/", 1)[1] != place:
+        here = request.path.rsplit("/", 1)[1]
+        if here != place and (here, place) != ("screened", "declined"):
             return site.onward(request, place)
         shown: dict[str, Any] = {"heading": text["left_study"], "note": "", "code": "", "link": None}
-        if place == "declined":
+        if place == "declined" and request.path.endswith("/screened"):
+            shown = {"heading": text["screened"], "note": "", "code": "", "link": None}
+        elif place == "declined":
             link = (f"/r/{request.match_info['token']}/consent", text["reconsider"])
             shown = {"heading": text["declined"], "note": "", "code": "", "link": link}
         elif place == "thanks":

@@ -12,7 +12,7 @@ from typing import Any
 from arena.human.folder import StudyFolder
 from arena.human.plan import replace_rater
 from arena.human.ratings import read_ratings
-from arena.human.returned import read_returned
+from arena.human.returned import Returned, read_returned
 from arena.human.study import load_documents, load_study
 from frontdesk.web.database import for_owner_alone
 from frontdesk.web.exports import publish
@@ -42,7 +42,8 @@ def import_forms(folder: StudyFolder, file: Path) -> Imported:
         name: {question.id: question for question in study.forms[group.form].questions}
         for name, group in study.groups.items()
     }
-    returned = read_returned(file, folder.rows(), questions)
+    survey = {question.id: question for question in study.survey}
+    returned = read_returned(file, folder.rows(), questions, survey)
     store = Store(folder)
     try:
         changed = 0
@@ -66,13 +67,36 @@ def import_forms(folder: StudyFolder, file: Path) -> Imported:
             times = [answer.at for answer in answers.values() if answer.at]
             seconds = next((answer.seconds for answer in answers.values() if answer.seconds is not None), None)
             changed += store.answers.import_item(rater, position, values, max(times, default=None), seconds)
+        surveys = _take_surveys(store, returned)
         publish(store, folder)
     finally:
         store.close()
-    report = {"file": file.name, "items": len(returned.items), "items_changed": changed, **returned.report()}
+    counted = {"items": len(returned.items), "items_changed": changed, "surveys_changed": surveys}
+    report = {"file": file.name, **counted, **returned.report()}
     write_json(folder.path / "import-report.json", report)
     for_owner_alone(folder.path / "import-report.json")
     return Imported(report, changed)
+
+
+def _take_surveys(store: Store, returned: Returned) -> int:
+    """The closing surveys that came back; what is on file stays. How many changed."""
+    filed: dict[str, dict[str, str]] = {}
+    for rater, question, value in store.answers.survey_answers():
+        filed.setdefault(rater, {})[question] = value
+    changed = 0
+    for rater, values in returned.survey.items():
+        had = filed.get(rater, {})
+        for question in sorted(had.keys() & values.keys()):
+            if had[question] != values[question]:
+                told = (
+                    f"{rater}, survey, {question}: {values[question]} came, {had[question]} is on file and stays"
+                )
+                returned.conflicts.append(told)
+        if values.keys() - had.keys():
+            store.answers.save(rater, "survey", 1, values | had, submit=True)
+            store.answers.surveyed(rater)
+            changed += 1
+    return changed
 
 
 def replace(folder: StudyFolder, rater: str, by: str | None) -> tuple[str, int]:
@@ -156,6 +180,7 @@ def analyze_folder(
     out: Path | None = None,
     run: Path | None = None,
     language: str | None = None,
+    scores: Path | None = None,
 ) -> tuple[list[str], int]:
     """Analyse what was collected, or another ``ratings.csv``: (lines, open items). Raises Problem."""
     study, documents, plan = folder.study(), folder.documents(), folder.rows()
@@ -179,18 +204,25 @@ def analyze_folder(
         out or folder.path,
         run=run,
         language=language,
+        scores=scores,
         extra={"keep_until": ends.date().isoformat() if ends else None},
     )
 
 
 def analyze_table(
-    study_file: Path, ratings: Path, out: Path, *, run: Path | None = None, language: str | None = None
+    study_file: Path,
+    ratings: Path,
+    out: Path,
+    *,
+    run: Path | None = None,
+    language: str | None = None,
+    scores: Path | None = None,
 ) -> tuple[list[str], int]:
     """Analyse ratings that were collected elsewhere: (lines, open items). Raises Problem."""
     study = load_study(study_file)
     documents = {document.id: document for document in load_documents(study, study_file.parent)}
     rows = read_ratings(ratings, study, documents)
-    return write_analysis(study, rows, documents, (), out, run=run, language=language)
+    return write_analysis(study, rows, documents, (), out, run=run, language=language, scores=scores)
 
 
 def retention_ends(folder: StudyFolder) -> datetime | None:

@@ -8,6 +8,7 @@ from importlib.resources import files
 from arena.human.certificate import Assignment
 from arena.human.folder import StudyFolder
 from arena.human.forms import NOT_APPLICABLE, Question, say
+from arena.human.returned import SURVEY
 from arena.human.study import Document, Study
 from frontdesk.web.chromium import print_pdf
 from frontdesk.web.database import for_owner_alone
@@ -51,9 +52,10 @@ def _page(study: Study, documents: dict[str, Document], rows: list[Assignment], 
         words=texts(language),
         rater=rows[0].rater,
         code=code,
-        paragraphs=[say(paragraph, language) for paragraph in study.consent.paragraphs],
+        paragraphs=[say(paragraph, language) for paragraph in study.told(rows[0].group)],
         ethics=study.ethics_approval,
         sections=show_questions(questions, language, {}),
+        screening=show_questions(study.screens(rows[0].group), language, {}),
         survey=show_questions(study.survey, language, {}),
         items=[
             (row.position, show_document(documents[row.document], row.condition, language)) for row in rows
@@ -67,8 +69,13 @@ def _csv_rows(study: Study, rows: list[Assignment], language: str) -> Iterator[l
     for row in rows:
         for question in questions:
             # The position is the rater's own number of the item; which document it is stays with the plan.
-            yield [row.rater, row.position, "", question.id, say(question.text, language),
-                   _choices(question, language), "", ""]  # fmt: skip
+            yield _line(row.rater, row.position, question, language)
+    for question in study.survey:
+        yield _line(rows[0].rater, SURVEY, question, language)
+
+
+def _line(rater: str, position: int | str, question: Question, language: str) -> list[Cell]:
+    return [rater, position, "", question.id, say(question.text, language), _choices(question, language), "", ""]
 
 
 def _choices(question: Question, language: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from arena.human import ballots
+from arena.human.against import against_people, read_scores
 from arena.human.analysis import Analysis, analyse
 from arena.human.attention import Attention, attention
 from arena.human.certificate import Assignment
@@ -39,12 +40,14 @@ def write_analysis(
     *,
     run: Path | None = None,
     language: str | None = None,
+    scores: Path | None = None,
     extra: Mapping[str, object] | None = None,
 ) -> tuple[list[str], int]:
     """Write every file of the analysis into ``out``; returns lines that sum it up, and the number of open items.
 
     ``language``: that of the pages; None is the study's first. ``run``: the run whose matches people voted on; its
-    model verdicts are compared with theirs, and its ``human.json`` is written.
+    model verdicts are compared with theirs, and its ``human.json`` is written. ``scores``: a table of
+    judges' scores of the same documents, compared with people's.
     Raises Problem where there is nothing to analyse.
     """
     if not ratings:
@@ -52,6 +55,7 @@ def write_analysis(
     language = language or study.languages[0]
     found = analyse(study, ratings, documents.values(), language)
     rows = scored(ratings)
+    judged = against_people(study, rows, read_scores(scores, study), language) if scores else []
     votes = _write_votes(study, rows, documents, out, run)
     done = _done(rows, plan)
     careful = _attention(study, rows)
@@ -63,11 +67,12 @@ def write_analysis(
             **found.as_json(),
             "attention": [{"rater": rater, **asdict(signs), "flags": signs.flags} for rater, signs in careful],
             "votes": votes,
+            "judges": judged,
             **(extra or {}),
         },
     )
     write_texts(study, rows, out, language)
-    page = document(say(study.title, language), language, found, done, careful, votes)
+    page = document(say(study.title, language), language, found, done, careful, votes, judged)
     write_text(out / "analysis.html", html(page))
     write_text(out / "analysis.md", markdown(page))
     write_text(out / "analysis.tex", table.latex_table(found, language))

@@ -84,3 +84,19 @@ def test_a_wrong_file_is_refused(tmp_path: Path, content: str, message: str) -> 
     path.write_text(content)
     with pytest.raises(InputProblem, match=message):
         criteria.load(path)
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_the_students_set_tells_the_judge_to_be_the_student(language: str) -> None:
+    student = criteria.load("student", language)
+    assert [each.id for each in student] == ["met_where_i_am", "can_go_on", "makes_me_think", "want_to_go_on"]
+    told = criteria.render(student[1:2])
+    assert told.startswith(student[0].role)
+    assert student[0].role
+    assert told.count(student[0].role) == 1
+    assert all(not each.role for each in criteria.load(None, language))
+
+
+def test_a_users_folder_replaces_a_set_too(tmp_path: Path) -> None:
+    (tmp_path / "criteria.student.yaml").write_text("criteria: [{id: mine, name: Mine, description: d}]")
+    assert [each.id for each in criteria.load("student", "en", tmp_path)] == ["mine"]

@@ -37,11 +37,14 @@ def run_row(query_id: str, turn: str, url: str = RIGHT, **more: str) -> list[str
     """One row with good JSON; ``more`` overrides columns by name."""
     cells = {
         "Run ID": "r",
+        "Item ID": query_id,
         "Query ID": query_id,
         "질의": "카드 조회",
         "기대결과": "/m?dataKey=RIGHT",
         "카테고리": "카드",
         "방/반복": turn,
+        "응답": "카드 화면입니다.",
+        "LLM 상태": "ok",
         "LLM 점수": "5",
         "Raw JSON": raw(url, sec=1),
     }
@@ -231,7 +234,7 @@ async def test_a_judge_scores_what_the_table_does_not(tmp_path: Path) -> None:
         run_row("Q1", "1/1", **{"질의": "one", "LLM 점수": ""}),
         run_row("Q2", "1/1", **{"질의": "two", "LLM 점수": "7"}),
         run_row("Q3", "1/1", **{"질의": "three", "LLM 점수": "점수 5"}),
-        run_row("Q4", "1/1", **{"LLM 점수": "", "Raw JSON": raw(RIGHT, sec=1, message=" ")}),
+        run_row("Q4", "1/1", **{"LLM 점수": "", "응답": "", "Raw JSON": raw(RIGHT, sec=1, message=" ")}),
     ]
     analysis = await analysed(write(tmp_path / "a.csv", lines), judge=judge)
     intent = written(analysis)["set"]["intent"]

@@ -13,6 +13,7 @@ import aiohttp
 import pytest
 
 from arena.human.folder import StudyFolder
+from arena.human.studies import FOLDER
 from frontdesk.cli import main
 from frontdesk.web.chromium import find_chromium
 from frontdesk.web.desk import import_forms, purge, replace, retention_ends, withdraw
@@ -20,7 +21,7 @@ from frontdesk.web.paper import write_forms
 from frontdesk.web.store import Store
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_csv, write_csv
-from tests.support.human_site import NAMES, links, planned, running, walk
+from tests.support.human_site import NAMES, field, links, planned, running, walk
 
 LONG = ("rater", "document", "condition", "question", "value", "seconds", "submitted_at")
 SMALL = """
@@ -335,7 +336,7 @@ def test_paper_forms_show_everything_but_names_and_their_csv_comes_back(tmp_path
     assert page.count('class="page"') == 7
     assert not [name for name in NAMES if name in page]
     header, rows = read_csv(forms / "lay-07.csv")
-    assert len(rows) == 60
+    assert len(rows) == 60 + 2
     assert "condition" not in header
     for row in rows:
         row["value"] = {"U3": "=HYPERLINK(1)", "U12": "free"}.get(row["question"], "3")
@@ -379,3 +380,56 @@ def test_the_commands_write_an_example_and_plan_it(tmp_path: Path, capsys: pytes
     for step in ("purge", "serve", "analyze", "forms"):
         assert main(["human", step, str(tmp_path / "elsewhere")]) == 2
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_paper_forms_are_read_back_as_they_were_filled_in_with_the_survey(tmp_path: Path) -> None:
+    folder = planned(tmp_path)
+    assert main(["human", "forms", str(folder.path)]) == 0
+    form = folder.path / "forms" / "lay-01.csv"
+    header, rows = read_csv(form)
+    for row in rows:
+        first = row["answers"].split(" / ")[0].split(" = ")[0]
+        row["value"] = first or ("12" if row["position"] != "survey" else "글")
+    filled = [[row[name] for name in header if name != "document"] for row in rows]
+    write_csv(tmp_path / "back.csv", [name for name in header if name != "document"], filled)
+    assert main(["human", "import", str(folder.path), str(tmp_path / "back.csv")]) == 0
+    store = Store(folder)
+    answers = {(rater, question): value for rater, question, value in store.answers.survey_answers()}
+    assert set(answers) == {("lay-01", question.id) for question in folder.study().survey}
+    assert store.answers.rater("lay-01").surveyed
+    store.close()
+    assert len(read_csv(folder.ratings_csv)[1]) >= 5 * 10
+    assert main(["human", "import", str(folder.path), str(tmp_path / "back.csv")]) == 0
+    report = json.loads((folder.path / "import-report.json").read_text())
+    assert (report["items_changed"], report["conflicts"]) == (0, [])
+
+
+async def test_who_is_screened_out_leaves_nothing_and_who_is_admitted_goes_on(tmp_path: Path) -> None:
+    screen = """
+[[screening]]
+accept = ["yes"]
+groups = ["lay"]
+[screening.question]
+id = "adult"
+kind = "choice"
+text = "Are you 19 or older?"
+options = [{ id = "yes", text = "yes" }, { id = "no", text = "no" }]
+"""
+    text = (FOLDER / "document_review.toml").read_text("utf-8")
+    folder = planned(tmp_path, text=text.replace("[[training]]", f"{screen}\n[[training]]", 1))
+    with running(folder) as (root, store):
+        async with aiohttp.ClientSession() as session:
+            link = links(store, root)["lay-01"]
+            async with session.get(link) as answer:
+                page, here = await answer.text(), str(answer.url)
+            assert "Are you 19 or older?" in page
+            form = {"csrf": field(page, "csrf"), "choice": "yes", "agree": "yes"}
+            async with session.post(here, data=form) as answer:
+                assert answer.status == 422
+            async with session.post(here, data=form | {"adult": "no"}) as answer:
+                assert str(answer.url).endswith("/screened")
+            assert not store.answers.rater("lay-01").consented
+            async with session.post(here, data=form | {"adult": "yes"}) as answer:
+                assert "/training" in str(answer.url)
+            async with session.get(links(store, root)["expert-01"]) as answer:
+                assert "19" not in await answer.text()

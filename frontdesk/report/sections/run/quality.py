@@ -221,7 +221,7 @@ def _number(value: float | None) -> str:
 
 
 def _interval(lower: float | None, upper: float | None) -> str:
-    return f" [{_number(lower)} to {_number(upper)}]" if lower is not None else ""
+    return f" [{_number(lower)}, {_number(upper)}]" if lower is not None else ""
 
 
 def _say(key: str, language: Language, **values: object) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from arena.agreement.result import StatisticRow
+from arena.human.against import AgainstPeople
 from arena.human.analysis import Analysis, Cell, Comparison
 from arena.human.attention import Attention
 from arena.human.result import Votes
+from arena.human.themes import Themes
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, points
 from frontdesk.report.sections.run.people import vote_blocks
 from frontdesk.report.sections.study import table
@@ -21,6 +24,7 @@ def document(
     done: Mapping[str, int],
     careful: Sequence[tuple[str, Attention]],
     votes: Votes | None,
+    judged: Sequence[AgainstPeople] = (),
 ) -> Document:
     """The whole report; its banner says how much of the plan is finished where some is not."""
     say = words("frontdesk.report", "study", language)
@@ -32,6 +36,7 @@ def document(
         sections=[
             *_main_section(analysis, say),
             *_sections(analysis, careful, say),
+            *_judge_sections(judged, say),
             *_vote_sections(votes, language, say),
         ],
         contents_label=say("contents"),
@@ -164,7 +169,53 @@ def _number(value: float | None) -> str:
 
 
 def _interval(bounds: tuple[float, float] | None) -> str:
-    return "-" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}"
+    return "-" if bounds is None else f"[{bounds[0]:.2f}, {bounds[1]:.2f}]"
+
+
+def _judge_sections(judged: Sequence[AgainstPeople], say: Words) -> list[Section]:
+    rows = [
+        (one.judge, one.label, *(_figure(figure, say) for figure in one.statistics), _used(one, say))
+        for one in judged
+    ]
+    if not rows:
+        return []
+    names = [spoken(figure.name, say.language) for figure in judged[0].statistics]
+    head = (say("judge"), say("metric"), *names, say("units"))
+    return [Section("judges", say("judges_and_people"), [_table(head, rows, say("judges_caption"))])]
+
+
+def _figure(figure: StatisticRow, say: Words) -> str:
+    if figure.value is None:
+        return spoken(figure.reason, say.language)
+    return _number(figure.value) + (f" {_interval(figure.interval)}" if figure.interval else "")
+
+
+def _used(one: AgainstPeople, say: Words) -> str:
+    return say("n_of", n=one.statistics[0].n_used, of=one.statistics[0].n)
+
+
+def themes_document(found: Themes, language: str) -> Document:
+    """Coded themes: how often, in which condition, and the table of two coders with their agreement."""
+    say = words("frontdesk.report", "study", language)
+    conditions = list(found.texts)
+    counted = [
+        (one.theme, *(say("n_of", n=one.found_by_all[c], of=found.texts[c]) for c in conditions),
+         *(str(one.found_by_any[c]) for c in conditions))
+        for one in found.themes
+    ]  # fmt: skip
+    head = (say("theme"), *(f"{say('by_all')} {c}".strip() for c in conditions),
+            *(f"{say('by_any')} {c}".strip() for c in conditions))  # fmt: skip
+    pairs = [
+        (one.theme, f"{pair.first} · {pair.second}", str(pair.both), str(pair.first_only), str(pair.second_only),
+         str(pair.neither), _figure(pair.kappa, say))
+        for one in found.themes for pair in one.pairs
+    ]  # fmt: skip
+    heads = (say("theme"), say("coders"), *_heads("both first_only second_only neither kappa", say))
+    lead = Text(say("coded", n=found.twice, of=sum(found.texts.values()), coders=", ".join(found.coders)))
+    sections = [Section("themes", "", [lead, _table(head, counted, say("themes_caption"))])]
+    if pairs:
+        sections.append(Section("coders", say("coder_agreement"), [_table(heads, pairs)]))
+    return Document(say("themes"), language, None, [], sections)
 
 
 def _vote_sections(votes: Votes | None, language: str, say: Words) -> list[Section]:
