@@ -9,6 +9,7 @@ from arena.judges.families import family_of
 from arena.ratings.battles import Battles
 from arena.ratings.leaderboard import build
 from arena.ratings.result import Leaderboard, RatedModel
+from arena.ratings.service import with_service
 from arena.ratings.settings import Settings
 from arena.ratings.verdicts import from_verdicts, reply_styles, subset_labels
 from frontdesk.runner import published
@@ -36,6 +37,9 @@ CSV_HEADER = (
     "group",
     "flags",
     "reason",
+    "latency_s",
+    "latency_p95_s",
+    "usd_per_1000",
 )
 
 
@@ -63,7 +67,7 @@ def rate_run(
     """Rate a run's verdicts; write leaderboard.json and .csv, and judges.json, into its folder."""
     labels = subset_labels(folder.subsets()) if folder.file("subsets.jsonl").is_file() else None
     board = build(from_verdicts(verdicts, judgments, labels), settings_of(config))
-    board = with_shortfall(board, shortfall(folder, config, verdicts))
+    board = with_replies(with_shortfall(board, shortfall(folder, config, verdicts)), folder)
     write_records(folder.path, board)
     write_judges(folder, config, judgments, board)
     published.record(folder.path, "leaderboard.json", "leaderboard.csv", "judges.json")
@@ -88,6 +92,11 @@ def with_shortfall(board: Leaderboard, short: Shortfall | None) -> Leaderboard:
     if short is None or short.note is None:
         return board
     return board.model_copy(update={"notes": (short.note, *board.notes)})
+
+
+def with_replies(board: Leaderboard, folder: RunFolder) -> Leaderboard:
+    """The board with what replies took and cost, where the run has its replies."""
+    return with_service(board, folder.replies()) if folder.file("replies.jsonl").is_file() else board
 
 
 def write_records(folder: Path, board: Leaderboard) -> list[Path]:
@@ -116,6 +125,9 @@ def _csv_row(model: RatedModel) -> list[Cell]:
         model.group,
         " ".join(model.flags),
         model.reason,
+        model.latency_s,
+        model.latency_p95_s,
+        model.usd_per_1000,
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from arena.ratings.result import CategoryTable, Leaderboard, RatedModel, StyleControl
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, columns, points
-from frontdesk.report.figures import limits, percent, rounded
+from frontdesk.report.figures import limits, percent, rounded, service_texts
 from frontdesk.report.sections.ratings.standings import standings
 from runstore.languages import Words, words
 
@@ -61,6 +61,7 @@ def ratings_table(board: Leaderboard, members: Sequence[RatedModel], say: Words)
     heads += [Column(say(key)) for key in ("wins", "losses", "ties", "win_rate")]
     heads += [Column(say("by_rounds"))] if has_rounds else []
     heads += [Column(say("against", name=reference))] if reference is not None else []
+    heads += [Column(say(key)) for key in ("seconds", "usd_per_1000")] if board.has_service else []
     rows = [
         cells(
             rounded(model.rank),
@@ -72,6 +73,7 @@ def ratings_table(board: Leaderboard, members: Sequence[RatedModel], say: Words)
             percent(model.win_rate),
             *([rounded(model.rating_rounds)] if has_rounds else []),
             *([_versus(model, say)] if reference is not None else []),
+            *(service_texts(model) if board.has_service else ()),
         )
         for model in members
     ]

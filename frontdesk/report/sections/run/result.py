@@ -9,10 +9,10 @@ from arena.agreement.shares import Share
 from arena.ratings.decision import clusters_needed
 from arena.ratings.result import Leaderboard, Pair, RatedModel
 from frontdesk.report.blocks import Bar, Block, Cell, Chart, Section, Table, Text, cells, columns, points
-from frontdesk.report.figures import count, level_text, p_text, percent, plain, span, with_span
+from frontdesk.report.figures import count, level_text, p_text, percent, plain, service_texts, span, with_span
 from frontdesk.report.plots import INVALID, LESS_SURE, SURE, TIE, Dot, dots
 from frontdesk.report.sections.ratings.standings import standings
-from frontdesk.report.sections.run import gaps, outcomes
+from frontdesk.report.sections.run import gaps, outcomes, service
 from frontdesk.report.sections.run.data import RunData
 from runstore.languages import Words
 
@@ -235,9 +235,13 @@ def leaderboard(data: RunData, say: Words) -> Section:
     rounds = any(model.rating_rounds is not None for model in board.models)
     keys = ("rating", "interval", "rank", "places", "wins", "losses", "ties", "matches", "win_rate")
     titles = [say(key, level=level) if key == "interval" else say(key) for key in keys]
-    head = columns(say("endpoint"), *titles, *([say("rating_rounds")] if rounds else []))
+    titles += [say("rating_rounds")] if rounds else []
+    titles += [say("seconds"), say("usd_per_1000")] if board.has_service else []
+    captions = [say("rounds_caption")] if rounds else []
+    captions += [say("service_caption")] if board.has_service else []
     rows = [_leaderboard_row(data, model, rounds=rounds) for model in board.models]
-    blocks.append(Table(head, rows, say("rounds_caption") if rounds else ""))
+    blocks.append(Table(columns(say("endpoint"), *titles), rows, " ".join(captions)))
+    blocks += service.pictures(data, say, dot_rows)
     blocks += [Text(f"{model.name}: {model.reason}", "soft") for model in board.models if model.reason]
     blocks += [Text(note, "warn") for note in board.notes]
     if not board.converged and any(model.rating is not None for model in board.models):
@@ -259,6 +263,7 @@ def _leaderboard_row(data: RunData, model: RatedModel, *, rounds: bool) -> tuple
         *(Cell(count(number)) for number in (model.wins, model.losses, model.ties, model.matches)),
         Cell(percent(model.win_rate)),
         *([Cell(plain(model.rating_rounds))] if rounds else []),
+        *(map(Cell, service_texts(model)) if data.board.has_service else ()),
     )
 
 
