@@ -163,7 +163,8 @@ class Usage(Record):
 class Reply(Record):
     """One endpoint's answer to one subset.
 
-    ``latency_s`` is in whole seconds, so that equal answers make equal files; the journal has it in full.
+    ``latency_s`` is of the attempt that answered, as the journal has it (None for a batch's answer), and
+    ``cost_usd`` what that attempt cost, None where the price is not known.
     """
 
     subset: str

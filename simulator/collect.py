@@ -35,7 +35,7 @@ async def reply_to(
         text=speech.text,
         finish=answer.finish,
         usage=answer.usage,
-        latency_s=None if answer.latency_s is None else float(round(answer.latency_s)),
+        latency_s=answer.latency_s,
         cost_usd=answer.cost_usd,
         warnings=(*answer.warnings, *speech.notes),
         removed=speech.removed,

@@ -3,7 +3,11 @@
 Complete tables: mean squares and F intervals as in Shrout & Fleiss (1979) and McGraw & Wong (1996, table 7).
 Tables with gaps: variance components by fitting constants (Henderson 1953, method III), which gives the same
 figures where nothing is missing; average forms then count the harmonic mean of ratings per item (ten Hove,
-Jorgensen & van der Ark 2022), and the interval is a percentile bootstrap over items.
+Jorgensen & van der Ark 2022).
+
+F intervals presume normal ratings. With gaps, fewer than five values, more than half of the ratings alike, or a
+skewness beyond 1, the interval is a jackknife over items (:mod:`arena.agreement.jackknife`), for the raters as they
+are.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from arena.agreement.jackknife import clusters_off_mode, groups, interval
 from arena.agreement.result import FloatArray, Statistic, missing, settle
 
 FORMS = ("1", "2", "3")
@@ -23,7 +28,7 @@ _MODELS = {
     "3": "two-way mixed, consistency",
 }
 _NOISE = 1e-10
-_FEWEST_TO_RESAMPLE = 10
+_FEWEST_VALUES, _COMMONEST_SHARE, _MOST_SKEW = 5, 0.5, 1.0
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ def _raters_given_items(M: FloatArray, Y: FloatArray, W: FloatArray) -> tuple[Fl
     return np.divide(loads, values, out=np.zeros_like(loads), where=alive).sum(axis=1), alive.sum(axis=1)
 
 
-def icc(ratings: ArrayLike, *, level: float = 0.95, resamples: int = 1000, seed: int = 0) -> tuple[Statistic, ...]:
+def icc(ratings: ArrayLike, *, level: float = 0.95) -> tuple[Statistic, ...]:
     """All six coefficients of a table items x raters (NaN = no rating), keys ``icc_1_1`` ... ``icc_3_k``.
 
     Items with fewer than two ratings say nothing about agreement and are left out of "n used of n".
@@ -111,7 +116,7 @@ def icc(ratings: ArrayLike, *, level: float = 0.95, resamples: int = 1000, seed:
     found = components(centred)
     gaps = int(np.isnan(centred).sum())
     average = float(stats.hmean(np.isfinite(centred).sum(axis=1)))
-    bounds = _intervals(centred, found, level, resamples, seed)
+    bounds = _intervals(centred, found, level)
     singles = {form: _single(form, found, float(np.nanvar(centred))) for form in FORMS}
     notes = (f"{gaps} of {table.size} ratings missing; all ratings given are used",) if gaps else ()
     out: list[Statistic] = []
@@ -188,29 +193,34 @@ def _stepped_limits(
 Bounds = dict[str, tuple[tuple[float, float] | None, str]]
 
 
-def _intervals(table: FloatArray, found: Components, level: float, resamples: int, seed: int) -> Bounds:
-    if np.isfinite(table).all():
+def _intervals(table: FloatArray, found: Components, level: float) -> Bounds:
+    if np.isfinite(table).all() and _may_be_normal(table):
         return _f_intervals(table, found, level)
-    if len(table) < _FEWEST_TO_RESAMPLE or resamples < 1:
-        return dict.fromkeys(FORMS, (None, f"no interval: fewer than {_FEWEST_TO_RESAMPLE} items to resample"))
-    table = table[np.lexsort(np.nan_to_num(table, nan=np.inf).T)]  # the order of the items must not matter
-    rng = np.random.default_rng(seed)
-    weights = rng.multinomial(len(table), np.full(len(table), 1 / len(table)), size=resamples).astype(np.float64)
-    drawn = components(table, weights)
-    tails = [(1 - level) / 2, (1 + level) / 2]
+    among = groups(len(table), None, table)
+    kept = np.ones((among.count, len(table)))
+    kept[among.of, np.arange(len(table))] = 0
+    left_out = components(table, kept)
+    off_mode = clusters_off_mode((np.isfinite(table) & (table != _commonest(table)[0])).any(axis=1), None)
     out: Bounds = {}
     for form in FORMS:
-        values = np.maximum(drawn.single(form), 0.0)
-        if form != "1":
-            values = values[drawn.connected > 0]
-        values = values[np.isfinite(values)]
-        method = f"percentile bootstrap over items, {len(values)} of {resamples} resamples estimable"
-        if len(values) < 0.5 * resamples:
-            out[form] = (None, f"no interval: {method}")
-        else:
-            lower, upper = np.quantile(np.minimum(values, 1.0), tails)
-            out[form] = ((float(lower), float(upper)), method)
+        connected = (form == "1") | (left_out.connected > 0)
+        without = np.where(connected, left_out.single(form), np.nan)
+        out[form] = interval(float(found.single(form)[0]), without, among, level, off_mode=off_mode)
     return out
+
+
+def _commonest(table: FloatArray) -> tuple[float, float]:
+    """The commonest rating and its share of all."""
+    values, counts = np.unique(table[np.isfinite(table)], return_counts=True)
+    return float(values[np.argmax(counts)]), float(counts.max() / counts.sum())
+
+
+def _may_be_normal(table: FloatArray) -> bool:
+    """Whether limits may presume normal ratings: enough values, none too often, not heaped at one end."""
+    ratings = table[np.isfinite(table)]
+    few = len(np.unique(ratings)) < _FEWEST_VALUES
+    heaped = abs(float(stats.skew(ratings))) > _MOST_SKEW
+    return not few and not heaped and _commonest(table)[1] <= _COMMONEST_SHARE
 
 
 def mean_squares(table: ArrayLike) -> dict[str, float]:

@@ -51,7 +51,10 @@ class Against(Result):
 
 
 class RatedModel(Result):
-    """One row of the table. Ratings and limits are None where they can't be known; ``reason`` then says why."""
+    """One row of the table. Ratings and limits are None where they can't be known; ``reason`` then says why.
+
+    From ``replies`` on: what the endpoint's replies took and cost (:mod:`arena.ratings.service`), in a run only.
+    """
 
     name: str
     rank: int | None
@@ -70,6 +73,12 @@ class RatedModel(Result):
     usable_resamples: int | None = None
     rating_rounds: Number | None = None
     reference: Against | None = None
+    replies: int | None = None
+    timed: int | None = None
+    latency_s: Number | None = None
+    latency_p95_s: Number | None = None
+    priced: int | None = None
+    usd_per_1000: Number | None = None
 
 
 class Pair(Result):
@@ -275,6 +284,11 @@ class Leaderboard(Result):
     def level(self) -> Number:
         """The level of its intervals: what was asked for, but for a table that a goal stopped."""
         return self.settings.level if self.intervals.level is None else self.intervals.level
+
+    @property
+    def has_service(self) -> bool:
+        """Whether seconds or dollars of any model's replies are known."""
+        return any(model.timed or model.priced for model in self.models)
 
     def model(self, name: str) -> RatedModel | None:
         """The row of this model, None where it is not in the table."""

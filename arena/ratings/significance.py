@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,11 +39,17 @@ def sign_flip_test(net: NDArray[np.int64]) -> float | None:
     chance = np.ones(1)
     for value, count in sorted(Counter(sizes).items()):
         step = np.zeros(value * count + 1)
-        step[::value] = binom.pmf(np.arange(count + 1), count, 0.5)
+        step[::value] = _fair(count)
         chance = np.convolve(chance, step) if len(chance) * len(step) < 1e7 else fftconvolve(chance, step)
     # Entry s of the distribution belongs to a sum of 2 s - total.
     at = 2 * np.arange(total + 1) - total
     return float(min(1.0, max(0.0, chance[np.abs(at) >= observed].sum())))
+
+
+@lru_cache(maxsize=256)
+def _fair(count: int) -> Floats:
+    """Chances of 0 to ``count`` heads; many pairs ask for the same few."""
+    return np.asarray(binom.pmf(np.arange(count + 1), count, 0.5))
 
 
 def binomial_interval(wins: float, n: float, level: float) -> tuple[float, float] | None:

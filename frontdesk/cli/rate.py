@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     from arena.ratings.leaderboard import build
     from frontdesk.report.sections.ratings.write import write_leaderboard
     from frontdesk.runner import published
-    from frontdesk.runner.rating import analyse_judges, with_shortfall, with_stop
+    from frontdesk.runner.rating import analyse_judges, with_replies, with_shortfall, with_stop
     from frontdesk.runner.runfolder import RunFolder
 
     settings = _settings(args)
@@ -80,6 +80,8 @@ def run(args: argparse.Namespace) -> int:
     board = with_breakdowns(build(battles, settings), battles, args.by)
     short = _shortfall(args)
     board = with_shortfall(board, short)
+    if args.run_dir is not None:
+        board = with_replies(board, RunFolder(args.run_dir))
     if args.style:
         from arena.ratings.style import style_control
 
@@ -220,7 +222,7 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from frontdesk.report.figures import level_text, limits, percent
+    from frontdesk.report.figures import level_text, limits, percent, service_texts
     from frontdesk.report.sections.ratings.stop import stop_told
     from frontdesk.report.untrusted import one_line, rich_markup
 
@@ -230,7 +232,8 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
         console.print(f"note: {note}", markup=False, highlight=False)
     for number, group in enumerate(board.groups, 1):
         table = Table(title=f"group {number} of {len(board.groups)}" if len(board.groups) > 1 else None)
-        for head in ("rank", "places", "model", "rating", level_text(board.level), "w / l / t", "win rate"):
+        heads = ("rank", "places", "model", "rating", level_text(board.level), "w / l / t", "win rate")
+        for head in (*heads, *(("s (95 %)", "$ / 1,000") if board.has_service else ())):
             table.add_column(head, justify="left" if head == "model" else "right", overflow="fold")
         for model in (model for model in board.models if model.name in set(group)):
             places = "–" if model.rank_range is None else f"{model.rank_range[0]}–{model.rank_range[1]}"
@@ -239,7 +242,8 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
             rank = "–" if model.rank is None else str(model.rank)
             interval = rich_markup(limits(model.lower, model.upper))
             name = rich_markup(model.name)
-            table.add_row(rank, places, name, rating, interval, results, percent(model.win_rate))
+            service = [rich_markup(text) for text in service_texts(model)] if board.has_service else []
+            table.add_row(rank, places, name, rating, interval, results, percent(model.win_rate), *service)
         console.print(table)
     for model in board.models:
         if model.reason:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arena.agreement.shares import Share
+from arena.ratings.result import RatedModel
 
 
 def percent(rate: float | None) -> str:
@@ -60,6 +61,23 @@ def p_text(value: float | None) -> str:
 def dollars(value: float | None, unknown: str) -> str:
     """US dollars; an unknown price is said to be unknown."""
     return unknown if value is None else f"{value:.4f}" if value < 100 else f"{value:,.2f}"
+
+
+def service_texts(model: RatedModel) -> tuple[str, str]:
+    """``0.46 (1.20)``: seconds of half and of 95 % of the replies; and US dollars of 1,000; ``–`` is not known.
+
+    Where only some of the replies tell, how many do: ``4.10 (18/20)``.
+    """
+    seconds, dollars_ = "–", "–"
+    if model.latency_s is not None and model.latency_p95_s is not None:
+        seconds = f"{model.latency_s:.3g} ({model.latency_p95_s:.3g}){_of(model.timed, model.replies)}"
+    if model.usd_per_1000 is not None:
+        dollars_ = f"{model.usd_per_1000:.2f}{_of(model.priced, model.replies)}"
+    return seconds, dollars_
+
+
+def _of(told: int | None, replies: int | None) -> str:
+    return "" if told == replies else f" ({told}/{replies})"
 
 
 def level_text(level: float) -> str:

@@ -169,6 +169,38 @@ def differences_against_means(
     return Chart(_plane(title, names, (across, up), points, Markup("").join(drawn)), title)
 
 
+def against(title: str, names: tuple[str, str], points: Sequence[tuple[float, Dot]]) -> Chart:
+    """Named estimates with their intervals, upwards, against a quantity from 0 on (a price, seconds)."""
+    furthest = 1.08 * max(x for x, _ in points) or 1.0
+    across, up = _square((0.0, furthest), _range([dot for _, dot in points], None))
+    drawn: list[Markup] = []
+    free = 0.0
+    for x, dot in sorted(points, key=lambda point: -(point[1].value or 0.0)):
+        at, value = across.at(x), dot.value or 0.0
+        drawn.append(_upright(at, up, dot))
+        height = max(up.at(value) - 5, free)
+        left = x > furthest / 2
+        drawn.append(
+            _text(f"tick {'end' if left else 'start'}", at - 9 if left else at + 9, height, short(dot.label))
+        )
+        free = height + _LINE
+    return Chart(_plane(title, names, (across, up), [], Markup("").join(drawn)), title)
+
+
+def _upright(at: float, up: _Axis, dot: Dot) -> Markup:
+    colour = series_class(dot.colour)
+    circle = Markup('<circle class="dot {}" cx="{}" cy="{}" r="5"/>').format(colour, at, up.at(dot.value or 0.0))
+    if dot.lower is None and dot.upper is None:
+        return circle
+    low, high = (
+        up.at(edge if limit is None else limit) for limit, edge in ((dot.lower, up.low), (dot.upper, up.high))
+    )
+    return (
+        Markup('<line class="span {0}" x1="{1}" x2="{1}" y1="{2}" y2="{3}"/>').format(colour, at, low, high)
+        + circle
+    )
+
+
 def _square(x: tuple[float, float], y: tuple[float, float]) -> tuple[_Axis, _Axis]:
     return _Axis(*x, _EDGE, _WIDTH - _MARGIN), _Axis(*y, _HEIGHT - _EDGE, _MARGIN)
 

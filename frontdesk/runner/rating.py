@@ -8,6 +8,7 @@ from pathlib import Path
 from arena.ratings.battles import Battles
 from arena.ratings.leaderboard import build
 from arena.ratings.result import Leaderboard, RatedModel
+from arena.ratings.service import with_service
 from arena.ratings.settings import Settings
 from arena.ratings.verdicts import from_verdicts, reply_styles, subset_labels
 from frontdesk.runner import published
@@ -36,6 +37,9 @@ CSV_HEADER = (
     "group",
     "flags",
     "reason",
+    "latency_s",
+    "latency_p95_s",
+    "usd_per_1000",
 )
 
 
@@ -64,6 +68,7 @@ def rate_run(
     labels = subset_labels(folder.subsets()) if folder.file("subsets.jsonl").is_file() else None
     board = build(from_verdicts(verdicts, judgments, labels), settings_of(config))
     board = with_shortfall(with_stop(board, folder, config), shortfall(folder, config, verdicts))
+    board = with_replies(board, folder)
     write_records(folder.path, board)
     write_judges(folder, config, judgments, board)
     published.record(folder.path, "leaderboard.json", "leaderboard.csv", "judges.json")
@@ -106,6 +111,11 @@ def with_stop(board: Leaderboard, folder: RunFolder, config: Config | None = Non
     return at_the_stop(board, goal, read_goal(file) if file.is_file() else None)
 
 
+def with_replies(board: Leaderboard, folder: RunFolder) -> Leaderboard:
+    """The board with what replies took and cost, where the run has its replies."""
+    return with_service(board, folder.replies()) if folder.file("replies.jsonl").is_file() else board
+
+
 def write_records(folder: Path, board: Leaderboard) -> list[Path]:
     """``leaderboard.json`` and ``leaderboard.csv``; the paths."""
     paths = [folder / "leaderboard.json", folder / "leaderboard.csv"]
@@ -132,6 +142,9 @@ def _csv_row(model: RatedModel) -> list[Cell]:
         model.group,
         " ".join(model.flags),
         model.reason,
+        model.latency_s,
+        model.latency_p95_s,
+        model.usd_per_1000,
     ]
 
 

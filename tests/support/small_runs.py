@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -60,6 +62,24 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {
         path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and path.name not in skipped
     }
+
+
+def timeless(files: dict[str, bytes]) -> dict[str, bytes]:
+    """The files that two runs of the same answers share, without how long each answer took.
+
+    What draws or prints those times (reports, leaderboard.md) is left out: ``verify`` compares it with its run.
+    """
+    kept = {
+        name: data for name, data in files.items() if not name.startswith("report") and name != "leaderboard.md"
+    }
+    for name in ("replies.jsonl", "leaderboard.json"):
+        if name in kept:
+            kept[name] = re.sub(rb'"latency(_p95)?_s": ?[^,}]+', b"", kept[name])
+    if "leaderboard.csv" in kept:
+        rows = csv.DictReader(kept["leaderboard.csv"].decode().splitlines())
+        plain = [{key: value for key, value in row.items() if not key.startswith("latency")} for row in rows]
+        kept["leaderboard.csv"] = repr(plain).encode()
+    return kept
 
 
 def start(*arguments: str | Path, **environ: str) -> subprocess.Popen[bytes]:

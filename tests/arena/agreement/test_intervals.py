@@ -134,9 +134,11 @@ def test_percent_agreement_counts_pairs_and_the_mean_of_items_has_its_own_name()
 def test_mean_of_raters_has_limits_in_order_or_none():
     found = {one.key: one for one in icc([[4, 3], [3, 3], [4, 3], [1, 2], [2, 4]])}
     assert found["icc_2_k"].value == pytest.approx(0.4166667)
-    assert found["icc_2_k"].interval is None and "-1 / (k - 1)" in found["icc_2_k"].interval_method
-    assert found["icc_2_1"].interval[0] == -1
-    for one in found.values():
+    assert found["icc_2_k"].interval is None and "5 items, fewer than 10" in found["icc_2_k"].interval_method
+    more = {one.key: one for one in icc([[2, 4], [4, 1], [6, 5], [2, 1], [1, 5]])}
+    assert more["icc_2_k"].interval is None and "-1 / (k - 1)" in more["icc_2_k"].interval_method
+    assert more["icc_2_1"].interval[0] == -1
+    for one in (*found.values(), *more.values()):
         assert one.interval is None or one.interval[0] <= one.value <= one.interval[1] <= 1
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from arena.ratings.result import CategoryTable, Leaderboard, RatedModel, StyleControl
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, columns, points
-from frontdesk.report.figures import level_text, limits, percent, rounded
+from frontdesk.report.figures import level_text, limits, percent, rounded, service_texts
 from frontdesk.report.sections.ratings.standings import standings
 from frontdesk.report.sections.ratings.stop import stop_told
 from frontdesk.report.sentences import spoken
@@ -70,6 +70,7 @@ def ratings_table(board: Leaderboard, members: Sequence[RatedModel], say: Words)
     heads += [Column(say(key)) for key in ("wins", "losses", "ties", "win_rate")]
     heads += [Column(say("by_rounds"))] if has_rounds else []
     heads += [Column(say("against", name=reference))] if reference is not None else []
+    heads += [Column(say(key)) for key in ("seconds", "usd_per_1000")] if board.has_service else []
     rows = [
         cells(
             rounded(model.rank),
@@ -81,6 +82,7 @@ def ratings_table(board: Leaderboard, members: Sequence[RatedModel], say: Words)
             percent(model.win_rate),
             *([rounded(model.rating_rounds)] if has_rounds else []),
             *([_versus(model, say)] if reference is not None else []),
+            *(service_texts(model) if board.has_service else ()),
         )
         for model in members
     ]

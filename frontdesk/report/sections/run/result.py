@@ -15,6 +15,7 @@ from frontdesk.report.figures import (
     p_text,
     percent,
     plain,
+    service_texts,
     span,
     span_of_points,
     with_span,
@@ -22,7 +23,7 @@ from frontdesk.report.figures import (
 from frontdesk.report.plots import INVALID, LESS_SURE, SURE, TIE, Dot, dots
 from frontdesk.report.sections.ratings.standings import standings
 from frontdesk.report.sections.ratings.stop import stop_told
-from frontdesk.report.sections.run import gaps, outcomes
+from frontdesk.report.sections.run import gaps, outcomes, service
 from frontdesk.report.sections.run.data import RunData
 from frontdesk.report.sections.run.names import factor_name, level_name
 from frontdesk.report.sentences import spoken
@@ -260,9 +261,13 @@ def leaderboard(data: RunData, say: Words) -> Section:
     rounds = any(model.rating_rounds is not None for model in board.models)
     keys = ("rating", "interval", "rank", "places", "wins", "losses", "ties", "matches", "win_rate")
     titles = [say(key, level=level) if key == "interval" else say(key) for key in keys]
-    head = columns(say("endpoint"), *titles, *([say("rating_rounds")] if rounds else []))
+    titles += [say("rating_rounds")] if rounds else []
+    titles += [say("seconds"), say("usd_per_1000")] if board.has_service else []
+    captions = [say("rounds_caption")] if rounds else []
+    captions += [say("service_caption")] if board.has_service else []
     rows = [_leaderboard_row(data, model, rounds=rounds) for model in board.models]
-    blocks.append(Table(head, rows, say("rounds_caption") if rounds else ""))
+    blocks.append(Table(columns(say("endpoint"), *titles), rows, " ".join(captions)))
+    blocks += service.pictures(data, say, dot_rows)
     blocks += [
         Text(f"{model.name}: {spoken(model.reason, say.language)}", "soft")
         for model in board.models
@@ -289,6 +294,7 @@ def _leaderboard_row(data: RunData, model: RatedModel, *, rounds: bool) -> tuple
         *(Cell(count(number)) for number in (model.wins, model.losses, model.ties, model.matches)),
         Cell(percent(model.win_rate)),
         *([Cell(plain(model.rating_rounds))] if rounds else []),
+        *(map(Cell, service_texts(model)) if data.board.has_service else ()),
     )
 
 

@@ -62,10 +62,12 @@ const Board = {
     const standings = Figures.standings(this.matches);
     const rows = standings.map((row, endpoint) => {
       const model = models.find((each) => each.name === endpoint) ?? {};
+      const whole = Arena.data.get("summary").ratings.models.find((each) => each.name === endpoint) ?? {};
       return {
         endpoint, name: Arena.name(endpoint), rating: model.rating ?? null, lower: model.lower ?? null, upper: model.upper ?? null,
         shrunken: model.shrunken?.rating ?? null, near: model.shrunken ?? null, reason: model.reason ?? null,
         wins: row.wins, losses: row.losses, ties: row.ties, played: row.played, win_rate: row.rate.value, share: row.rate,
+        seconds: whole.latency_s ?? null, slow: whole.latency_p95_s ?? null, usd_per_1000: whole.usd_per_1000 ?? null,
       };
     });
     const { key, down } = this.sort;
@@ -79,8 +81,10 @@ const Board = {
 
   table() {
     const { rows, note } = this.rows();
+    const served = rows.some((row) => row.seconds !== null || row.usd_per_1000 !== null);
     const columns = [["name", "endpoint"], ["rating", "rating"], ["lower", null], ...(note === "of_level" ? [["shrunken", "shrunken"]] : []),
-      ["wins", "wins"], ["losses", "losses"], ["ties", "ties"], ["played", "played"], ["win_rate", "win_rate"], [null, null]];
+      ["wins", "wins"], ["losses", "losses"], ["ties", "ties"], ["played", "played"], ["win_rate", "win_rate"], [null, null],
+      ...(served ? [["seconds", "seconds"], ["usd_per_1000", "usd_per_1000"]] : [])];
     const head = columns.map(([key, word]) => this.heading(key, word === null ? Arena.interval() : Arena.say(word)));
     const body = rows.map((row) => Arena.el("tr", {},
       Arena.el("th", { scope: "row" }, Arena.el("span", { class: "fit" }, Arena.dot(row.endpoint), row.name)),
@@ -88,7 +92,9 @@ const Board = {
       ...(note === "of_level" ? [this.number(row.near ? `${Arena.plain(row.near.rating)} [${Arena.limits(row.near.lower, row.near.upper)}]` : "–")] : []),
       this.number(row.wins), this.number(row.losses), this.number(row.ties), this.number(row.played),
       Arena.el("td", { class: "n" }, Arena.percent(row.win_rate), Charts.meter(row.win_rate, Arena.colour(row.endpoint))),
-      this.number(Arena.span(row.share.lower, row.share.upper))));
+      this.number(Arena.span(row.share.lower, row.share.upper)),
+      ...(served ? [this.number(row.seconds === null ? "–" : `${this.digits(row.seconds)} (${this.digits(row.slow)})`),
+        this.number(row.usd_per_1000 === null ? "–" : row.usd_per_1000.toFixed(2))] : [])));
     Arena.show("board", Arena.el("table", {}, Arena.el("thead", {}, Arena.el("tr", {}, ...head)), Arena.el("tbody", {}, ...body)));
     const remarks = rows.filter((row) => row.reason).map((row) => ` ${row.name}: ${row.reason}.`);
     document.getElementById("board-note").textContent = Arena.say(note) + remarks.join("");
@@ -96,6 +102,8 @@ const Board = {
       colour: Arena.colour(row.endpoint), shown: Arena.plain(row.rating) }));
     Arena.show("rating-chart", ...(rated.length ? [Charts.dots(rated, { title: Arena.say("rating") })] : []));
   },
+
+  digits: (value) => String(Number(value.toPrecision(3))),
 
   number: (text, hint) => Arena.el("td", { class: "n", title: hint }, String(text)),
 
