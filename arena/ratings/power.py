@@ -1,217 +1,266 @@
-"""How many matches tell two endpoints apart, and how to spend a number of calls best.
+"""How sure a plan is to tell two endpoints apart, by the rule that will decide (:mod:`arena.ratings.decision`).
 
-A match is decided by its rounds: each round's vote leans to the first endpoint with log-odds ``gap + u``, where u
-is what this subset makes of the two (normal, standard deviation ``subset_effect``): a second round of the same
-match sees the same u, a further subset a fresh one. That is why more subsets beat more rounds.
+A plan is so many dialogues, subsets of each, and rounds of each match. Its power is the share of simulated tables
+on which the better one is named: the jackknife interval of the gap leaves out 0 and the exact sign-flip test by
+dialogue agrees. Dialogues of a plan are alike, so a table is how many dialogues ended with which net, drawn from
+the exact distribution of one: any number of dialogues costs the same. Draws are by identity, the same for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import ceil, inf, sqrt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import expit, logit
-from scipy.stats import binom, norm
+from scipy.special import expit, logit, ndtr, ndtri
 
-from arena.ratings.battles import Battles
 from arena.ratings.estimate import SCALE
+from arena.ratings.support import FLOOR, degrees
+from arena.ratings.uncertainty import quantile
+from arena.ratings.votes import NODES, WEIGHTS, Rule, Votes, chances, match_scores, moments
+from runstore.ids import draw_seed
 from runstore.problems import Problem
-from runstore.records import Verdict
 
 Floats = NDArray[np.float64]
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(64)
-_MOST = 10_000_000
+Bools = NDArray[np.bool_]
+
+DRAWS = 6000
+MOST_DIALOGUES = 200_000
+_EXACT_NETS = 200
+_MOST_GAP = 8.0
 
 
-@dataclass(frozen=True)
-class Contrast:
-    """What is known, or assumed, of two endpoints. ``win_rate`` is of decided matches; ``ties`` a share of all.
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """``dialogues``, ``subsets`` of each, ``rounds`` of each match, and how a match is scored from its rounds."""
 
-    ``design_effect`` is how many dependent matches count as one independent match (1 where none depend).
-    """
-
-    win_rate: float
-    ties: float = 0.0
-    design_effect: float = 1.0
+    dialogues: int
+    subsets: int = 1
+    rounds: int = 1
+    rule: Rule = "majority"
 
     def __post_init__(self) -> None:
-        if not 0 < self.win_rate < 1:
-            raise Problem(f"win rate: found {self.win_rate}, expected a share between 0 and 1")
-        if not 0 <= self.ties < 1:
-            raise Problem(f"ties: found {self.ties}, expected a share of at least 0 and below 1")
-        if not self.design_effect > 0:
-            raise Problem(f"design effect: found {self.design_effect}, expected more than 0")
+        for name in ("dialogues", "subsets", "rounds"):
+            value: int = getattr(self, name)
+            if value < (0 if name == "dialogues" else 1):
+                raise Problem(f"{name}: found {value}, expected {0 if name == 'dialogues' else 1} or more")
+
+    @property
+    def matches(self) -> int:
+        return self.dialogues * self.subsets
+
+    @property
+    def calls(self) -> int:
+        """Of one judge, for one pair."""
+        return self.matches * self.rounds
 
 
-def power_of(contrast: Contrast, matches: int, level: float = 0.95) -> float:
-    """Chance that an exact sign test of so many matches finds the difference (either way is asked, one counted).
+def power_of(votes: Votes, plan: Plan, level: float = 0.95, pairs: int = 1, draws: int = DRAWS) -> float:
+    """Chance that a table of this plan names the better one, where ``pairs`` are tested together.
 
-    The decided matches are taken at their expected number, deflated by the design effect.
+    The first of several pairs must pass at the error divided by their number (Holm 1979). Raises Problem for a
+    level that is none.
     """
-    decided = int(matches * (1 - contrast.ties) / contrast.design_effect)
-    rate = max(contrast.win_rate, 1 - contrast.win_rate)
-    critical = _critical(decided, level)
-    return 0.0 if critical > decided else float(binom.sf(critical - 1, decided, rate))
-
-
-def _critical(decided: int, level: float) -> int:
-    """The fewest wins that a two-sided exact sign test calls a difference."""
-    return int(binom.isf((1 - level) / 2, decided, 0.5)) + 1 if decided else 1
-
-
-def matches_needed(contrast: Contrast, power: float = 0.8, level: float = 0.95) -> int | None:
-    """The fewest matches from which on the power stays at ``power``; None beyond ten million (or with no gap)."""
-    if not 0 < power < 1:
-        raise Problem(f"power: found {power}, expected a share between 0 and 1")
     if not 0 < level < 1:
-        raise Problem(f"level: found {level}, expected a share between 0 and 1")
-    lead = abs(contrast.win_rate - 0.5)
-    if lead == 0:
-        return None
-    z = float(norm.ppf((1 + level) / 2)) * 0.5 + float(norm.ppf(power)) * sqrt(0.25 - lead**2)
-    per_match = (1 - contrast.ties) / contrast.design_effect
-    guess = (z / lead) ** 2 / per_match
-    if not guess < _MOST:
-        return None
-    # The exact power saws; walk down from well above to the last place where it is too low.
-    high = ceil(guess * 1.3 + 40 / per_match)
-    decided = np.arange(1, int(high * per_match) + 1)
-    rate = max(contrast.win_rate, 1 - contrast.win_rate)
-    critical = binom.isf((1 - level) / 2, decided, 0.5) + 1
-    chance: Floats = np.asarray(binom.sf(critical - 1, decided, rate), np.float64)
-    short = np.flatnonzero(chance < power)
-    needed = int(decided[short[-1]]) + 1 if len(short) else 1
-    return ceil(needed / per_match - 1e-9)
+        raise Problem(f"level: found {level:g}, expected a share between 0 and 1")
+    if plan.dialogues < FLOOR:
+        return 0.0
+    values, chance = _nets(votes, plan)
+    generator = np.random.default_rng(draw_seed(0, "power"))
+    counts = generator.multinomial(plan.dialogues, chance / chance.sum(), draws)
+    sign = 1.0 if votes.gap >= 0 else -1.0
+    return float(named(sign * values, counts, plan.subsets, 1 - (1 - level) / pairs).mean())
 
 
-def detectable(matches: int, ties: float = 0.0, design_effect: float = 1.0, power: float = 0.8) -> float | None:
-    """The smallest win rate above one half that so many matches find at 95 % with this power, or None."""
-    if power_of(Contrast(1 - 1e-9, ties, design_effect), matches) < power:
-        return None
-    return float(
-        brentq(lambda rate: power_of(Contrast(rate, ties, design_effect), matches) - power, 0.5 + 1e-9, 1 - 1e-9)
-    )
+def _nets(votes: Votes, plan: Plan) -> tuple[Floats, Floats]:
+    """What one dialogue's matches can add up to (v,), and how probable that is (v,)."""
+    values, table = match_scores(votes, plan.rounds, plan.rule)
+    step = 1.0 if plan.rule == "majority" else 1 / plan.rounds
+    grid = np.zeros((len(NODES), 2 * round(1 / step) + 1))
+    grid[:, np.round((values + 1) / step).astype(int)] = table
+    size = (grid.shape[1] - 1) * plan.subsets + 1
+    spectrum = np.fft.rfft(grid, size, axis=1) ** plan.subsets
+    chance: Floats = WEIGHTS @ np.maximum(np.fft.irfft(spectrum, size, axis=1), 0.0)
+    nets: Floats = step * np.arange(size, dtype=np.float64) - plan.subsets
+    return nets, chance
 
 
-def observed(battles: Battles, a: str, b: str) -> tuple[Contrast, int]:
-    """The contrast that the battles show between two models, and how many matches they had.
+def named(nets: Floats, counts: NDArray[np.int64], subsets: int, level: float) -> Bools:
+    """(n,) whether the first is named on each of n tables of two endpoints.
 
-    A model that won all decided matches is taken half a match short of it. The design effect compares the variance
-    of the clusters' net wins with that of independent matches. Raises Problem where the two never met decided.
+    ``counts`` (n, v) say how many dialogues of so many ``subsets`` ended with which of the ``nets`` (v,). The same
+    as the whole of a leaderboard's decision, for dialogues of one size and ties as halves.
     """
-    for name in (a, b):
-        if name not in battles.names:
-            raise Problem(f"power: found no model {name!r}, expected one of {', '.join(map(repr, battles.names))}")
-    low, high = sorted((battles.names.index(a), battles.names.index(b)))
-    inside = (battles.i == low) & (battles.j == high)
-    won, tied, lost = (float(battles.weight[inside & (battles.outcome == kind)].sum()) for kind in (2, 1, 0))
-    decided, total = won + lost, won + tied + lost
-    if not decided:
-        raise Problem(f"power: {a!r} and {b!r} have no decided match, so there is no gap to plan for")
-    rate = min(max(won / decided, 0.5 / decided), 1 - 0.5 / decided)
-    mine = rate if battles.names[low] == a else 1 - rate
-    return Contrast(mine, tied / total, _design_effect(battles, inside)), round(total)
+    dialogues = int(counts[0].sum())
+    total = counts @ nets
+    mean = 0.5 + total / (2 * dialogues * subsets)
+    one_way = (mean <= 0) | (mean >= 1)
+    inside = np.where(one_way, 0.5, mean)
+    score = (nets[None, :] + subsets) / 2 - subsets * inside[:, None]
+    squares = (counts * score**2).sum(1) * dialogues / (dialogues - 1)
+    informative = (counts * (np.abs(score) > 1e-9)).sum(1)
+    deviation = np.sqrt(squares) / (dialogues * subsets * inside * (1 - inside))
+    times = quantile(level, degrees(np.full(dialogues, 1 / dialogues)))
+    apart = (logit(inside) > times * deviation) & (informative >= FLOOR)
+    return (apart | (one_way & (mean >= 1))) & (total > 0) & _flipped(nets, counts, total, 1 - level)
 
 
-def _design_effect(battles: Battles, inside: NDArray[np.bool_]) -> float:
-    rows = battles.rows
-    if rows is None or rows.cluster is None:
-        return 1.0
-    mine = inside[rows.cell]
-    lead = (battles.outcome[rows.cell[mine]] - 1).astype(np.float64)
-    cluster = rows.cluster[mine]
-    _, cluster = np.unique(cluster, return_inverse=True)
-    if not len(lead) or cluster.max() < 1:
-        return 1.0
-    centred = lead - lead.mean()
-    alone = float((centred**2).sum())
-    together = float((np.bincount(cluster, centred) ** 2).sum())
-    return max(1.0, together / alone) if alone > 0 else 1.0
+def _flipped(nets: Floats, counts: NDArray[np.int64], total: Floats, error: float) -> Bools:
+    """(n,) whether the two-sided sign-flip test by dialogue is at or below the error.
+
+    Exact from the characteristic function, a product of cosines; by the normal where nets add up to very much
+    (sums lie two steps apart: flipping a sign moves them by twice a net).
+    """
+    step = float(np.abs(np.diff(nets)).min())
+    sizes = np.round(np.abs(nets) / step).astype(int)
+    alike = np.zeros((len(counts), int(sizes.max()) + 1), np.int64)
+    np.add.at(alike.T, sizes, counts.T)
+    values = np.arange(alike.shape[1])
+    largest = int((alike @ values).max())
+    reached = np.round(total / step)
+    if largest > _EXACT_NETS:
+        return 2 * ndtr(-(reached - 1) / np.sqrt(np.maximum(alike @ values**2, 1))) <= error + 1e-12
+    rows, where = np.unique(np.column_stack([alike[:, 1:], reached]).astype(np.int64), axis=0, return_inverse=True)
+    size = 2 * largest + 2
+    cosines = np.cos(2 * np.pi * np.outer(values[1:], np.arange(size // 2 + 1)) / size)
+    negative, logarithms = (cosines < 0).astype(np.int64), np.log(np.maximum(np.abs(cosines), 1e-300))
+    passed = np.empty(len(rows), bool)
+    for start in range(0, len(rows), 500):
+        part = rows[start : start + 500]
+        flips = 1 - 2 * (part[:, :-1] @ negative % 2)
+        spectrum = np.exp(part[:, :-1] @ logarithms) * flips
+        mass = np.fft.irfft(spectrum, size, axis=1)
+        below = np.cumsum(mass[:, : largest + 1][:, ::-1], axis=1)[:, ::-1]
+        least = np.clip(part[:, -1], 0, largest)
+        tail = 2 * below[np.arange(len(part)), least]
+        passed[start : start + 500] = (part[:, -1] > 0) & (tail <= error + 1e-9)
+    return passed[where.reshape(-1)]
 
 
-@dataclass(frozen=True)
-class Plan:
-    """So many subsets with so many rounds each, and the mean z of the test that they buy."""
+def dialogues_needed(
+    votes: Votes,
+    plan: Plan,
+    power: float = 0.8,
+    level: float = 0.95,
+    pairs: int = 1,
+    draws: int = 1000,
+) -> int | None:
+    """The dialogues from which on a plan like this one has the power; None beyond 200,000, or with no gap.
 
-    subsets: int
-    rounds: int
-    rule: str
-    z: float
+    Raises Problem for a power or level that is none.
+    """
+    if not 0 < power < 1:
+        raise Problem(f"power: found {power:g}, expected a share between 0 and 1")
+
+    def reaches(dialogues: int) -> bool:
+        return power_of(votes, replace(plan, dialogues=dialogues), level, pairs, draws) >= power
+
+    if votes.gap == 0:
+        return None
+    guess = _roughly_needed(votes, plan, power, 1 - (1 - level) / pairs)
+    if guess > 2 * MOST_DIALOGUES:
+        return None
+    low = high = max(FLOOR, round(guess))
+    while reaches(low) and low > FLOOR:
+        low, high = max(FLOOR, int(low / 1.2)), low
+    while not reaches(high):
+        low, high = high, ceil(high * 1.2)
+        if high > MOST_DIALOGUES:
+            return None
+    while high - low > max(1, low // 100):
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    return high
+
+
+def _roughly_needed(votes: Votes, plan: Plan, power: float, level: float) -> float:
+    """By the normal approximation, where to begin to look."""
+    one = moments(votes, plan.rounds, plan.rule)
+    spread = one.variance * one.design_effect(plan.subsets) / plan.subsets
+    times = float(ndtri((1 + level) / 2) + ndtri(power))
+    return spread * max(times, 0.0) ** 2 / max(one.mean**2, 1e-300)
+
+
+def detectable(
+    votes: Votes, plan: Plan, power: float = 0.8, level: float = 0.95, pairs: int = 1, draws: int = 1000
+) -> float | None:
+    """The smallest win rate above one half (of decided matches) that a plan finds with this power, or None."""
+
+    def short(gap: float) -> float:
+        return power_of(replace(votes, gap=gap), plan, level, pairs, draws) - power
+
+    if short(_MOST_GAP) < 0:
+        return None
+    gap = float(brentq(short, 1e-6, _MOST_GAP, xtol=1e-3))
+    return moments(replace(votes, gap=gap), plan.rounds, plan.rule).win_rate
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """A way to spend calls, and its power."""
+
+    plan: Plan
     power: float
 
 
-def plans(
-    calls: int, gap: float, subset_effect: float, rounds: Sequence[int] = (1, 2, 3, 5), level: float = 0.95
-) -> tuple[Plan, ...]:
-    """Ways to spend a number of calls, best first: majorities of the rounds, and the mean of their votes."""
-    found: list[Plan] = []
-    for number in rounds:
-        for rule in ("majority",) if number == 1 else ("majority", "mean"):
-            subsets = calls // number
-            z = _z_per_match(gap, subset_effect, number, rule) * sqrt(subsets)
-            power = float(norm.sf(norm.ppf((1 + level) / 2) - z))
-            found.append(Plan(subsets, number, rule, z, power))
-    return tuple(sorted(found, key=lambda plan: -plan.z))
+def spendings(
+    calls: int,
+    votes: Votes,
+    subsets: int = 1,
+    *,
+    rounds: Sequence[int] = (1, 2, 3, 5),
+    dialogues: int | None = None,
+    level: float = 0.95,
+    pairs: int = 1,
+    draws: int = DRAWS,
+) -> tuple[Spent, ...]:
+    """Ways to spend a pair's number of calls, best first: few or many rounds, by majority or by their mean.
 
-
-def _z_per_match(gap: float, subset_effect: float, rounds: int, rule: str) -> float:
-    """Mean over standard deviation of one match's score in -1..1, over the subsets' effects (Gauss-Hermite)."""
-    weights = _WEIGHTS / _WEIGHTS.sum()
-    chance = expit(gap + subset_effect * _NODES)
-    if rule == "mean":
-        mean = 2 * chance - 1
-        square = mean**2 + 4 * chance * (1 - chance) / rounds
-    else:
-        up = binom.sf(rounds // 2, rounds, chance)
-        down = binom.cdf((rounds - 1) // 2, rounds, chance)
-        mean, square = up - down, up + down
-    first, second = float(weights @ mean), float(weights @ square)
-    variance = second - first**2
-    return inf if variance <= 0 else first / sqrt(variance)
-
-
-def subset_effect(verdicts: Sequence[Verdict]) -> float | None:
-    """How differently subsets treat the two endpoints, on the log-odds scale, from rounds that repeat a match.
-
-    Two decided rounds of one match agree more often than two rounds of different matches would; the excess is the
-    variance between matches (one-way components), carried to log-odds by its slope. None without repeated rounds.
+    Dialogues have so many ``subsets`` each; or, with a number of ``dialogues`` that cannot grow, as many as the
+    calls allow.
     """
-    pairs = both = 0.0
-    firsts = total = 0.0
-    for verdict in verdicts:
-        votes = [vote.winner == verdict.endpoints[0] for vote in verdict.votes if vote.outcome == "win"]
-        up, n = sum(votes), len(votes)
-        firsts, total = firsts + up, total + n
-        pairs += n * (n - 1)
-        both += up * (up - 1)
-    if pairs < 1 or not 0 < firsts < total:
-        return None
-    share = firsts / total
-    return _deviation(share, max(both / pairs - share**2, 0.0))
+    found: list[Spent] = []
+    for number in rounds:
+        matches = calls // number
+        each = subsets if dialogues is None else max(1, matches // dialogues)
+        for rule in ("majority",) if number == 1 else ("majority", "mean"):
+            plan = Plan(matches // each if dialogues is None else min(dialogues, matches), each, number, rule)
+            found.append(Spent(plan, power_of(votes, plan, level, pairs, draws)))
+    return tuple(sorted(found, key=lambda spent: (-spent.power, spent.plan.calls)))
 
 
-def _deviation(share: float, between: float) -> float:
-    """The standard deviation on log-odds whose mean chance is ``share`` and whose variance is ``between``."""
-    weights = _WEIGHTS / _WEIGHTS.sum()
+def gap_of_win_rate(rate: float, subset_sd: float = 0.0, dialogue_sd: float = 0.0, ties: float = 0.0) -> Votes:
+    """Votes of which the first wins this share of decided ones and ``ties`` (a share of all) are tied.
 
-    def excess(sigma: float) -> float:
-        centre = float(logit(share))
-        mean = 0.0
-        chance: Floats = expit(centre + sigma * _NODES)
-        for _ in range(30):  # move the centre until the mean chance is the share that was seen
-            chance = expit(centre + sigma * _NODES)
-            mean = float(weights @ chance)
-            centre += (share - mean) / float(weights @ (chance * (1 - chance)))
-        return float(weights @ (chance - mean) ** 2) - between
+    Raises Problem for shares that are none.
+    """
+    if not 0 < rate < 1:
+        raise Problem(f"win rate: found {rate:g}, expected a share between 0 and 1")
+    if not 0 <= ties < 1:
+        raise Problem(f"ties: found {ties:g}, expected a share of at least 0 and below 1")
+    spread = float(np.hypot(subset_sd, dialogue_sd))
 
-    highest = 6.0
-    if between <= 0:
-        return 0.0
-    return highest if excess(highest) <= 0 else brentq(excess, 0.0, highest)
+    def decided(gap: float, weight: float) -> tuple[float, float]:
+        lost, tied, won = (WEIGHTS @ chances(gap + spread * NODES, weight)).tolist()
+        return won / (won + lost), tied
+
+    weight, gap = 0.0, 0.0
+    for _ in range(60 if ties else 1):
+        now = weight
+        gap = _solved(lambda gap, now=now: decided(gap, now)[0] - rate)
+        if not ties:
+            break
+        weight = float(np.exp(_solved(lambda log, gap=gap: decided(gap, float(np.exp(log)))[1] - ties)))
+        if abs(weight - now) < 1e-9:
+            break
+    return Votes(gap, subset_sd, dialogue_sd, weight)
+
+
+def _solved(of: Callable[[float], float]) -> float:
+    return float(brentq(of, -40.0, 40.0, xtol=1e-10))
 
 
 def win_rate_of_gap(points: float) -> float:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from frontdesk.runner.config import Config
     from frontdesk.runner.estimate import Estimate
     from frontdesk.runner.plan import Assumption, Workload
+    from frontdesk.runner.power import Reach
 
 ASSUMED: dict[Assumption, str] = {
     "fewer subsets": "{subsets_wanted:,} subsets are asked for; {dialogues:,} dialogues of {turns} turns hold "
@@ -46,10 +47,13 @@ def show(config: Config, *, as_json: bool = False) -> int:
 
     load = plan.workload(config)
     estimated = estimate(config, load)
+    reached = _reach(config, load)
     if as_json:
-        print_json(estimated, load)
+        print_json(estimated, load, reached)
         return 0
     print_lines(estimated)
+    if reached is not None:
+        print(_reach_line(reached))
     for assumption in load.assumed:
         print(ASSUMED[assumption].format(**{name: getattr(load, name) for name in load.__slots__}))
     if load.rounds_each > 1:
@@ -57,8 +61,27 @@ def show(config: Config, *, as_json: bool = False) -> int:
     return 0
 
 
-def print_json(estimated: Estimate, load: Workload | None = None) -> None:
-    """The estimate as one JSON object; with ``load``, also what was counted."""
+def _reach(config: Config, load: Workload) -> Reach | None:
+    """What the plan can tell; a goal asks until it can, so there is nothing to say of it."""
+    from frontdesk.runner.power import reach
+
+    goal = None if config.judge is None else config.judge.goal
+    return None if goal is not None else reach(load, config.rate.level)
+
+
+def _reach_line(found: Reach) -> str:
+    plan = found.plan
+    low, high = ("more" if value is None else f"{value:.0f}" for value in found.range)
+    gap = "no gap" if found.gap is None else f"a gap of {found.gap:.0f} rating points ({low} to {high})"
+    return (
+        f"{plan.dialogues} dialogues x {plan.subsets} subsets x {plan.rounds} rounds, {found.pairs} pairs: {gap} "
+        f"is found with a chance of {found.power:.0%} at {found.level:.4g}. How subsets and dialogues differ is "
+        "assumed; after a run: tutor-arena power --run."
+    )
+
+
+def print_json(estimated: Estimate, load: Workload | None = None, reached: Reach | None = None) -> None:
+    """The estimate as one JSON object; with ``load``, also what was counted, and what that can tell."""
     total = {name: getattr(estimated, name) for name in ("calls", "input", "output", "usd", "usd_known_part")}
     data: dict[str, object] = {
         "stages": [asdict(line) for line in estimated.lines],
@@ -72,6 +95,7 @@ def print_json(estimated: Estimate, load: Workload | None = None) -> None:
             "criteria": len(load.criteria),
         }
         data["assumed"] = list(load.assumed)
+        data["power"] = None if reached is None else reached.to_json()
     print(to_json(data, indent=True).decode())
 
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     before = parser.add_argument_group("before a run: what you expect")
-    before.add_argument("--win-rate", type=float, metavar="SHARE", help="share of decided matches that one wins")
+    before.add_argument("--win-rate", type=float, metavar="SHARE", help="share of decided votes that one wins")
     before.add_argument("--gap", type=float, metavar="POINTS", help="the same as a gap in rating points")
-    before.add_argument("--ties", type=float, metavar="SHARE", help="share of matches that are ties (0)")
+    before.add_argument("--ties", type=float, metavar="SHARE", help="share of votes that are ties (0)")
     before.add_argument("--design-effect", type=float, metavar="X", help="dependent matches that count as one (1)")
     after = parser.add_argument_group("after a run: what you saw")
     after.add_argument("--run", type=Path, dest="run_dir", metavar="DIR", help="a run folder: its verdicts.jsonl")
@@ -26,22 +26,52 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--battles", type=Path, metavar="FILE", help="battles: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet"
     )
     after.add_argument("--pair", nargs=2, metavar=("A", "B"), help="the two endpoints (default: all pairs)")
+    votes = parser.add_argument_group("votes within matches within dialogues")
+    votes.add_argument("--subset-sd", type=float, metavar="X", help="how subsets differ in the gap, log-odds")
+    votes.add_argument("--dialogue-sd", type=float, metavar="X", help="how dialogues differ in the gap, log-odds")
+    votes.add_argument("--dialogues", type=int, metavar="N", help="with --calls: there are no more dialogues")
+    votes.add_argument("--subsets-per-dialogue", type=int, metavar="N", help="(as held; before a run 1)")
+    votes.add_argument("--rounds", type=int, metavar="N", help="votes a match (as held; before a run 1)")
+    people = parser.add_argument_group("people's ratings and rubric scores: what you expect, or a table of them")
+    people.add_argument("--difference", type=float, metavar="D", help="of two means, in points of the scale")
+    people.add_argument("--item-sd", type=float, metavar="X", help="how documents differ in it (0)")
+    people.add_argument("--rater-sd", type=float, metavar="X", help="how raters differ in it (0)")
+    people.add_argument("--residual-sd", type=float, metavar="X", help="of one rater's difference on a document")
+    people.add_argument("--scores", type=Path, metavar="FILE", help="rater, item, condition, value: what was seen")
+    people.add_argument("--correlation", type=float, metavar="R", help="of the judge with people's true mean")
+    people.add_argument("--reliability", type=float, metavar="R", help="of one rater, as ICC (1)")
+    people.add_argument("--items", type=int, metavar="N", help="documents (or dialogues) that are rated")
+    people.add_argument("--raters", type=int, metavar="N", help="of each of them (1)")
     parser.add_argument("--matches", type=int, metavar="N", help="the power that so many matches have")
     parser.add_argument("--calls", type=int, metavar="N", help="how to spend so many judge calls best")
     parser.add_argument("--power", type=float, default=0.8, metavar="SHARE", help="wanted (0.8)")
-    parser.add_argument("--level", type=float, default=0.95, metavar="SHARE", help="of the test (0.95)")
+    parser.add_argument("--level", type=float, default=0.95, metavar="SHARE", help="of the decision (0.95)")
+    parser.add_argument("--pairs", type=int, metavar="N", help="pairs that are tested together (all that met; 1)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Answer with matches, power and ways to spend calls."""
+    """Answer with matches, power and ways to spend calls; or, of people's ratings, with documents and raters."""
+    from runstore.publish import to_json
+
+    if any(value is not None for value in (args.difference, args.correlation, args.scores)):
+        return _people(args)
     from frontdesk.runner.power import Wanted
 
-    wanted = Wanted(args.power, args.level, args.matches, args.calls)
+    wanted = Wanted(
+        args.power,
+        args.level,
+        args.matches,
+        args.calls,
+        args.subset_sd,
+        args.dialogue_sd,
+        args.dialogues,
+        args.subsets_per_dialogue,
+        args.rounds,
+        args.pairs,
+    )
     answers = _after(args, wanted) if args.run_dir or args.battles else [_before(args, wanted)]
     if args.json:
-        from runstore.publish import to_json
-
         pairs = [answer.to_json() for answer in answers]
         sys.stdout.write(to_json({"level": args.level, "power": args.power, "pairs": pairs}).decode() + "\n")
         return 0
@@ -50,16 +80,44 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _people(args: argparse.Namespace) -> int:
+    from frontdesk.runner.people_power import Asked, answers, lines_of
+    from runstore.publish import to_json
+
+    asked = Asked(
+        args.difference,
+        args.item_sd or 0.0,
+        args.rater_sd or 0.0,
+        args.residual_sd,
+        args.scores,
+        args.correlation,
+        1.0 if args.reliability is None else args.reliability,
+        args.items,
+        args.raters or 1,
+        args.power,
+        args.level,
+    )
+    found = answers(asked)
+    if args.json:
+        rows = [answer.to_json() for answer in found]
+        sys.stdout.write(to_json({"level": args.level, "power": args.power, "people": rows}).decode() + "\n")
+    else:
+        print("\n".join(line for answer in found for line in lines_of(answer, asked)))
+    return 0
+
+
 def _before(args: argparse.Namespace, wanted: Wanted) -> Answer:
-    from arena.ratings.power import Contrast, win_rate_of_gap
-    from frontdesk.runner.power import expected
+    from arena.ratings.power import win_rate_of_gap
+    from frontdesk.runner.power import Expected, expected
 
     if args.pair is not None:
         raise Problem("power: found --pair without --run or --battles")
     if (args.win_rate is None) == (args.gap is None):
-        raise Problem("power: expected one of --win-rate, --gap, --run, --battles")
+        raise Problem(
+            "power: expected one of --win-rate, --gap, --run, --battles, --difference, --correlation, --scores"
+        )
     rate = args.win_rate if args.win_rate is not None else win_rate_of_gap(args.gap)
-    return expected(Contrast(rate, args.ties or 0.0, args.design_effect or 1.0), wanted)
+    return expected(Expected(rate, args.ties or 0.0, args.design_effect or 1.0), wanted)
 
 
 def _after(args: argparse.Namespace, wanted: Wanted) -> list[Answer]:
@@ -76,43 +134,64 @@ def _after(args: argparse.Namespace, wanted: Wanted) -> list[Answer]:
 
 
 def _lines(answer: Answer, wanted: Wanted) -> list[str]:
+    from arena.ratings.votes import moments
     from frontdesk.report.untrusted import one_line
 
     lines: list[str] = []
     if answer.names is not None:
         first, second = map(one_line, answer.names)
         lines.append(f"{first} against {second}:")
-    if answer.contrast is None:
+    if answer.votes is None:
         return [*lines, f"  {answer.reason}"]
+    votes, plan = answer.votes, answer.plan
+    shown = moments(votes, plan.rounds)
     lines.append(
-        f"  win rate {answer.contrast.win_rate:.1%} of decided matches, {answer.contrast.ties:.1%} ties, "
-        f"design effect {answer.contrast.design_effect:.2f}"
+        f"  win rate {shown.win_rate:.1%} of decided matches, {shown.tied:.1%} ties, "
+        f"design effect {answer.design_effect:.2f}"
     )
-    if answer.needed is None:
-        lines.append(f"  {answer.reason}")
-    else:
-        lines.append(f"  {answer.needed} matches find this gap with a chance of {wanted.power:.0%}")
-        if answer.matches:
-            lines.append(f"  {answer.matches} were held; {answer.more} more are needed")
-    if (reach := answer.reach) is not None:
-        smallest = "none" if reach.detectable is None else f"{reach.detectable:.1%}"
+    lines.append(
+        f"  gap {votes.gap:+.2f} log-odds; subsets differ by {votes.subset_sd:.2f} ({answer.origin[0]}), "
+        f"dialogues by {votes.dialogue_sd:.2f} ({answer.origin[1]})"
+    )
+    lines += _needed_lines(answer, wanted)
+    if answer.power is not None:
+        smallest = "none" if answer.detectable is None else f"{answer.detectable:.1%}"
         lines.append(
-            f"  {reach.matches} matches find it with a chance of {reach.power:.0%}; "
+            f"  {answer.asked} matches find it with a chance of {answer.power.value:.0%} "
+            f"({_shares(answer.power.range)}); "
             f"the smallest win rate they find with {wanted.power:.0%}: {smallest}"
         )
     return lines + _plan_lines(answer, wanted)
 
 
-def _plan_lines(answer: Answer, wanted: Wanted) -> list[str]:
-    from frontdesk.runner.power import GUESSED_EFFECT
+def _needed_lines(answer: Answer, wanted: Wanted) -> list[str]:
+    needed, plan = answer.needed, answer.plan
+    if needed is None or needed.value is None:
+        return [f"  {answer.reason}"]
+    low, high = ("no number" if value is None else f"{value:.0f}" for value in needed.range)
+    rounds = f"{plan.rounds} round{'s' if plan.rounds > 1 else ''}"
+    dialogues = f"{-(-needed.value // plan.subsets):.0f} dialogues x {plan.subsets} subsets x {rounds}"
+    found = f"{needed.value:.0f} matches find this gap with a chance of {wanted.power:.0%}"
+    lines = [f"  {found} ({low} to {high}): {dialogues}"]
+    if answer.matches:
+        lines.append(f"  {answer.matches} were held; {answer.more} more are needed")
+    return lines
 
-    if (spending := answer.spending) is None:
+
+def _shares(limits: tuple[float | None, float | None]) -> str:
+    return " to ".join("…" if value is None else f"{value:.0%}" for value in limits)
+
+
+def _plan_lines(answer: Answer, wanted: Wanted) -> list[str]:
+    if not answer.ways:
         return []
-    is_assumed = spending.effect is None
-    effect, origin = (GUESSED_EFFECT, "assumed") if is_assumed else (spending.effect, "from the rounds")
-    lines = [f"  {wanted.calls} calls, subsets differing by {effect:.2f} log-odds ({origin}):"]
-    for plan in spending.plans:
+    lines = [f"  {wanted.calls} calls:"]
+    for way in answer.ways:
+        plan = way.spent.plan
         rounds = f"{plan.rounds} round{'s' if plan.rounds > 1 else ''}, {plan.rule}"
-        lines.append(f"    {plan.subsets} subsets x {rounds}: mean z {plan.z:.2f}, power {plan.power:.0%}")
+        lines.append(
+            f"    {plan.matches} subsets x {rounds} ({plan.dialogues} dialogues): power {way.spent.power:.0%} "
+            f"({_shares(way.range)})"
+        )
     lines.append("  More subsets before more rounds: a further round sees the same subset again.")
     return lines
