@@ -28,8 +28,6 @@ _HARMONY_NEXT = re.compile(
     r"(?:<\|(?:end|call)\|>\s*)?(?:<\|start\|>\s*assistant[^<]*)?(?=<\|channel\|>)|<\|end\|>"
 )
 _STRIPPED_HARMONY = re.compile(r"\s*analysis(?=\S).*?assistantfinal", re.DOTALL)
-_BRACKETS = ("<", "[", "◁")
-"""One of these is in every mark of thinking."""
 _SENTENCE_END = tuple(".!?…。！？)]}*")
 _SPOKEN_OF = ("`", '"', "'", "“", "‘", "「", "«")
 
@@ -57,9 +55,6 @@ def _end_of_thinking(text: str) -> int | None:
     """Where the thinking that the text starts with ends, or None where it starts with none."""
     if not text:
         return None
-    if not any(bracket in text for bracket in _BRACKETS):
-        # Nearly every reply: a search for all the marks takes longer than all else that is done with it.
-        return stripped.end() if (stripped := _STRIPPED_HARMONY.match(text)) else None
     if header := _HARMONY.match(text):
         if header["channel"] == "final":
             return header.end()
