@@ -107,8 +107,11 @@ async def _recall_failed(journal: Journal, target: Endpoint, sent: bytes, key: s
 
 
 def _reads_again(target: Endpoint) -> bool:
-    """Only an adapter that says that it does nothing but through the wire is let near a response again."""
-    return getattr(target.adapter, "reads_again", False)
+    """Only an adapter that says that it does nothing but through the wire is let near a response again.
+
+    Each class says so for itself: one that is derived from another may well call a client of its own.
+    """
+    return bool(vars(type(target.adapter)).get("reads_again", False))
 
 
 async def _reread(target: Endpoint, sent: bytes, row: Mapping[str, Any], bodies: list[bytes]) -> Answer | Fault:

@@ -31,6 +31,7 @@ class UrekaSettings(EndpointSettings):
 
 class UrekaAdapter(HttpAdapter):
     Settings: ClassVar[type[EndpointSettings]] = UrekaSettings
+    reads_again = True
 
     def __init__(
         self, settings: UrekaSettings, *, environ: Mapping[str, str] = os.environ, now: Clock = time.time

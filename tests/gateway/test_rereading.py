@@ -195,9 +195,16 @@ async def test_an_adapter_that_does_not_say_that_it_reads_again_is_not_asked_to(
             asked.append(sent)
             return Answer("once")
 
-    for _ in range(2):
+    class Derived(Own):
+        reads_again = True
+
+    class FurtherDerived(Derived):
+        pass
+
+    assert vars(Derived)["reads_again"]
+    for adapter in (Own(), FurtherDerived()):
         journal = Journal(tmp_path)
-        async with Gateway({"own": Own()}, journal=journal) as gateway:
+        async with Gateway({"own": adapter}, journal=journal) as gateway:
             assert (await gateway.ask("own", chat())).text == "once"
         journal.close()
     assert len(asked) == 1
