@@ -1,15 +1,19 @@
-"""kill -9 at random moments over all stages of a run, each followed by a resume.  python bench/kill_resume.py
+"""kill -9 at random moments of run and refresh, each followed by a resume.  python bench/kill_resume.py
 
 Every run is killed once, when a drawn number of calls has reached the provider (or while ratings and report are
 made), and then run again to its end. Counted at the provider and in the journal: calls answered twice although
 their answers had been written (must be 0), calls repeated because they were in flight (at most those), files that
-differ from the undisturbed run's (must be 0).
+differ from the undisturbed run's (must be 0), runs that verify does not find right, before or after the resume
+(must be 0). Refreshes of a finished run are killed and gone on with likewise.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -17,7 +21,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from frontdesk.cli import main as command
 from tests.support.fake_provider import FakeProvider
+from tests.support.refreshing import with_endpoint
 from tests.support.small_runs import counts, files_of, finished_twice, start, write_config
 
 
@@ -32,11 +38,12 @@ def killed(provider: FakeProvider, config: Path, run: Path, moment: int, patienc
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--kills", type=int, default=100, help="of run")
+    parser.add_argument("--refreshes", type=int, default=20, help="kills of refresh")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     generator = random.Random(args.seed)
-    twice = in_flight = lost_total = different = 0
+    twice = in_flight = lost_total = different = accused = 0
     with tempfile.TemporaryDirectory(prefix="tutor-arena-bench-") as name, FakeProvider(keep=False) as provider:
         folder = Path(name)
         config = write_config(folder / "c.toml", provider, dialogues=8, subsets=16, concurrency=8)
@@ -51,6 +58,7 @@ def main() -> int:
                 provider, config, run, min(moment, calls), generator.random() * (0.02 if moment < calls else 1.0)
             )
             lost = counts(run)[1]
+            accused += not is_right(run)
             resumed = start("run", config, "--run", run)
             resumed.communicate()
             twice += len(finished_twice(run))
@@ -59,13 +67,68 @@ def main() -> int:
             lost_total += lost
             wrong = [file for file, data in quiet.items() if files_of(run).get(file) != data]
             different += bool(wrong) or resumed.returncode != 0
+            accused += not is_right(run)
             if wrong or repeated > lost:
                 print(f"kill {number} at call {moment}: {repeated} repeated, {lost} in flight, differ: {wrong}")
             if number % 10 == 9:
                 print(f"{number + 1} kills", flush=True)
     print(f"{args.kills} kills over {calls} calls: {twice} finished calls made twice; {in_flight} repeated of")
-    print(f"{lost_total} in flight; {different} runs with a file that differs from the undisturbed run's")
-    return 0 if not twice and in_flight <= lost_total and not different else 1
+    print(f"{lost_total} in flight; {different} runs with a file that differs from the undisturbed run's;")
+    print(f"{accused} of {2 * args.kills} verifications found something wrong")
+    bad = refreshes(args.refreshes, generator) if args.refreshes else 0
+    return 0 if not (twice or different or accused or bad) and in_flight <= lost_total else 1
+
+
+def is_right(run: Path) -> bool:
+    """Whether verify finds nothing wrong (a run without run.toml had not begun)."""
+    if not (run / "run.toml").is_file():
+        return True
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        code = command(["verify", "--run", str(run)])
+    if code:
+        wrong = [
+            line for line in out.getvalue().splitlines() if line.startswith(("DIFFERENT", "missing", "stale"))
+        ]
+        print(f"verify {run.name}: {wrong}")
+    return code == 0
+
+
+def refreshes(kills: int, generator: random.Random) -> int:
+    """Kill and resume refreshes of copies of one run; the number of those where anything is wrong."""
+    wrong = 0
+    with tempfile.TemporaryDirectory(prefix="tutor-arena-bench-") as name, FakeProvider(keep=False) as provider:
+        folder = Path(name)
+        config = write_config(folder / "c.toml", provider, dialogues=6, subsets=12, concurrency=8)
+        start("run", config, "--run", folder / "made").communicate()
+        added = folder / "added.toml"
+        added.write_text(with_endpoint(provider, "third"))
+        words = ("--add", "third", "--config", added)
+        quiet = shutil.copytree(folder / "made", folder / "quiet")
+        provider.reset()
+        start("refresh", "--run", quiet, *words).communicate()
+        calls = provider.stats.calls
+        provider.configure(latency_ms=5, jitter_ms=10)
+        for number in range(kills):
+            provider.reset()
+            run = shutil.copytree(folder / "made", folder / str(number))
+            moment = generator.randrange(1, calls + calls // 4)
+            process = start("refresh", "--run", run, *words)
+            while provider.stats.calls < min(moment, calls) and process.poll() is None:
+                time.sleep(0.001)
+            time.sleep(generator.random() * (0.02 if moment < calls else 1.0))
+            process.kill()
+            process.communicate()
+            fine = [is_right(run)]
+            resumed = start("refresh", "--run", run, *words)
+            resumed.communicate()
+            fine += [is_right(run), resumed.returncode == 0, not finished_twice(run)]
+            fine.append(len((run / "history.jsonl").read_bytes().splitlines()) == 1)
+            fine.append((run / "verdicts.jsonl").read_bytes() == (quiet / "verdicts.jsonl").read_bytes())
+            if not all(fine):
+                wrong += 1
+                print(f"refresh {number} killed at call {moment} of {calls}: {fine}")
+    print(f"{kills} kills of refresh over {calls} calls: {wrong} with anything wrong")
+    return wrong
 
 
 if __name__ == "__main__":

@@ -47,12 +47,12 @@ def merge(
 ) -> Merged:
     """Merge a page's answers into those on file. ``keep``: questions that came in no readable form.
 
-    Without ``seen`` the form is taken as a whole: what it lacks is deleted.
+    Without ``seen`` nobody knows what the page showed: what it has is written, and what it lacks stays.
     """
     merged = Merged({}, [], {})
     for question in {**stored, **sent}:
         had, mine = stored.get(question, ""), sent.get(question, "")
-        if had == mine or question in keep:
+        if had == mine or question in keep or (seen is None and not mine):
             continue
         if seen is not None:
             shown = seen.get(question, "")

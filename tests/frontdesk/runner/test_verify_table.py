@@ -101,6 +101,15 @@ def number_of(name: str, *path: str | int) -> Forge:
     return forge
 
 
+def without_record(run: Path, *names: str) -> None:
+    """As if these had never been made; the reports are made again."""
+    known = read_json(run / "published.json")
+    known["files"] = {name: row for name, row in known["files"].items() if name.partition(".")[0] not in names}
+    write_json(run / "published.json", known)
+    for language in ("en", "ko"):
+        assert main(["report", "--run", str(run), "--language", language, "--quiet"]) == 0
+
+
 FORGED: dict[str, tuple[Forge, str, str]] = {
     "a name in report.html": (replaced("report.html", "ureka", "eureka"), "report.html", "different"),
     "a name in report.md": (replaced("report.md", "ureka", "eureka"), "report.md", "different"),
@@ -206,6 +215,18 @@ HEALTHY: dict[str, Forge] = {
     "no log": lambda run: (run / "log.jsonl").unlink(),
     "another cap": lambda run: replaced("run.toml", "[budget]", "[budget]\nusd = 5.0")(run),
     "no lock": lambda run: (run / "run.lock").unlink(missing_ok=True),
+    "report twice": lambda run: [main(["report", "--run", str(run), "--quiet"]) for _ in range(2)],
+    "a site": lambda run: main(["report", "--run", str(run), "--site", str(run.parent / "site")]),
+    "quality with a limit": lambda run: main(["quality", "--run", str(run), "--limit", "thanks_run=0.5"]),
+    "run again": lambda run: main(["run", str(run / "run.toml"), "--run", str(run)]),
+    "simulated again": lambda run: main(["simulate", "--run", str(run)]),
+    "cut again": lambda run: main(["cut", "--run", str(run)]),
+    "collected again": lambda run: main(["collect", "--run", str(run)]),
+    "judged again": lambda run: main(["judge", "--run", str(run)]),
+    "preferences exported": lambda run: main(["export", "--run", str(run), "--format", "preference"]),
+    "a hidden file": lambda run: (run / ".DS_Store").write_bytes(b"\0"),
+    "a journal with another file": lambda run: (run / "journal" / "README").write_text("mine"),
+    "no quality": lambda run: (gone("quality.json", "quality.md")(run), without_record(run, "quality")),
     "read-only": lambda run: [path.chmod(0o444) for path in run.iterdir() if path.is_file()],
 }
 

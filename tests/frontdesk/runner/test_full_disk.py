@@ -1,0 +1,37 @@
+"""No room for the journal: the run ends, says so, and goes on where there is room."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from frontdesk.cli import main
+from tests.support.fake_provider import FakeProvider
+from tests.support.small_runs import REPOSITORY, finished_twice, write_config
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
+from frontdesk.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("room", [3_000, 60_000, 120_000])
+def test_a_file_that_cannot_grow_ends_the_run_and_loses_no_paid_call(
+    provider: FakeProvider, tmp_path: Path, room: int
+) -> None:
+    config = write_config(tmp_path / "c.toml", provider, dialogues=6, subsets=12, concurrency=4)
+    run = tmp_path / "run"
+    words = [sys.executable, "-c", LIMITED, str(room), "run", str(config), "--run", str(run)]
+    ended = subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1, ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert "File too large" in ended.stderr
+    assert "to go on: run the same command again" in ended.stderr
+    assert main(["run", str(config), "--run", str(run)]) == 0
+    assert finished_twice(run) == []
+    assert main(["verify", "--run", str(run)]) == 0
