@@ -16,8 +16,10 @@ import aiohttp
 import pytest
 
 from arena.human.studies import FOLDER
+from arena.rubrics.rubric import load_rubric
 from frontdesk.cli import main
 from frontdesk.report.sentences import spoken
+from frontdesk.runner.shortfall import Shortfall
 from runstore.korean import particle
 from runstore.languages import Words
 from tests.frontdesk.test_another_language import Visible
@@ -74,8 +76,15 @@ def shown(path: Path) -> list[str]:
     return parser.texts
 
 
-def test_a_run_with_its_report_its_site_and_its_quality(provider: FakeProvider, tmp_path: Path) -> None:
-    config = write_config(tmp_path / "c.toml", provider, dialogues=6, subsets=12)
+@pytest.mark.parametrize(
+    "judge",
+    [{}, {"endpoints": ["gemini", "ureka"]}, {"criteria": ["understanding", "language"], "one_by_one": True}],
+    ids=["one judge", "two judges", "criteria one by one"],
+)
+def test_a_run_with_its_report_its_site_and_its_quality(
+    provider: FakeProvider, tmp_path: Path, judge: dict[str, object]
+) -> None:
+    config = write_config(tmp_path / "c.toml", provider, dialogues=6, subsets=12, **judge)
     config.write_text(config.read_text().replace("[run]\n", '[run]\nlanguage = "ko"\n'))
     run = tmp_path / "run"
     assert main(["run", str(config), "--run", str(run)]) == 0
@@ -87,6 +96,9 @@ def test_a_run_with_its_report_its_site_and_its_quality(provider: FakeProvider, 
         assert english(shown(path), data) == [], path.name
     index = (tmp_path / "site" / "data" / "index.js").read_text("utf-8")
     assert '"called":["높음","낮음"]' in index.replace(" ", "")
+    report = (run / "report.md").read_text("utf-8")
+    assert "페르소나별: 목표 몰입" in report
+    assert ("소크라테스식 질문" in report) == ("one_by_one" in judge)
 
 
 def test_scores_by_three_judges(provider: FakeProvider, tmp_path: Path) -> None:
@@ -97,6 +109,24 @@ def test_scores_by_three_judges(provider: FakeProvider, tmp_path: Path) -> None:
     assert done.returncode in (0, 1), done.stderr
     for name in ("score.html", "score.md"):
         assert english(shown(out / name), data_of(out, tmp_path)) == [], name
+
+
+def test_scores_of_a_rubric_without_labels_and_floors(tmp_path: Path) -> None:
+    items = [item.key for item in load_rubric("meeting_minutes").items]
+    reply = json.dumps({key: {"score": 3, "rationale": "근거"} for key in items})
+    (tmp_path / "j.jsonl").write_text(json.dumps({"reply": reply}))
+    (tmp_path / "in.jsonl").write_text(json.dumps({"id": "m1", "question": "회의 기록", "answer": "회의록"}))
+    (tmp_path / "c.toml").write_text(
+        f'[run]\nlanguage = "ko"\n[endpoints.j]\nkind = "scripted"\nreplies = {str(tmp_path / "j.jsonl")!r}\n'
+    )
+    files = ["--input", str(tmp_path / "in.jsonl"), "--config", str(tmp_path / "c.toml"), "--judge", "j"]
+    assert main(["score", *files, "--rubric", "meeting_minutes", "--out", str(tmp_path / "out")]) == 0
+    report = (tmp_path / "out" / "score.md").read_text("utf-8")
+    assert english(shown(tmp_path / "out" / "score.md"), "") == []
+    assert "사실성" in report
+    assert "factuality" not in report
+    assert "최저점" not in report
+    assert "minutes" not in re.sub(r"meeting.{0,2}minutes", "", report)
 
 
 @pytest.mark.parametrize(
@@ -181,6 +211,14 @@ def test_every_sentence_of_a_result_has_its_korean(room: str) -> None:
         if len(re.findall(r"[A-Za-z]{2,}", sentence)) >= 3 and english([spoken(sentence, "ko")], "")
     }
     assert lacking - _PARTS == set()
+
+
+@pytest.mark.parametrize("criteria", [1, 3])
+@pytest.mark.parametrize(("invalid", "why"), [(2, {"rate_limited": 3}), (2, {}), (0, {"timeout": 1}), (0, {})])
+def test_what_a_run_lacks_is_told_in_korean(criteria: int, invalid: int, why: dict[str, int]) -> None:
+    note = Shortfall(valid=6, asked=20, criteria=criteria, invalid=invalid, why=why).note
+    assert english([spoken(note, "ko")], "") == []
+    assert spoken(note, "ko") != note
 
 
 _PARTS = {

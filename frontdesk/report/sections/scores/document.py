@@ -41,7 +41,7 @@ def document(results: ScoreResults, language: Language) -> Document:
             _spreads(f"by-{at}", say("scores_by", column=column), results, column, say)
             for at, column in enumerate(by_column)
         ),
-        *(_comparison(f"groups-{at}", groups, say) for at, groups in enumerate(results.compared)),
+        *(_comparison(f"groups-{at}", groups, rubric, say) for at, groups in enumerate(results.compared)),
         _agreement(results, say),
         _elements(results, say),
         _against(results, say),
@@ -60,7 +60,7 @@ def document(results: ScoreResults, language: Language) -> Document:
 def _ranges(rubric: Rubric, say: Words) -> str:
     """What the areas and the total can be at least and at most."""
     each = [one for one in measures(rubric) if one.kind != "item"]
-    shown = [f"{_measure(one.name, say)} {one.bounds[0]:g}–{one.bounds[1]:g}" for one in each]
+    shown = [f"{_measure(one.name, rubric, say)} {one.bounds[0]:g}–{one.bounds[1]:g}" for one in each]
     return say("ranges", what=", ".join(shown))
 
 
@@ -92,16 +92,16 @@ def _spreads(key: str, title: str, results: ScoreResults, column: str, say: Word
         )
         for value, judge in dict.fromkeys((spread.value, spread.judge) for spread in chosen)
     ]
-    head = columns(say("judge"), *(_measure(name, say) for name in names))
+    head = columns(say("judge"), *(_measure(name, results.scored.rubric, say) for name in names))
     floored = [say("floored")] if results.scored.rubric.floors else []
     return Section(key, title, [Table(head, rows, " ".join([say("means"), *floored]))])
 
 
-def _comparison(key: str, groups: GroupComparison, say: Words) -> Section:
+def _comparison(key: str, groups: GroupComparison, rubric: Rubric, say: Words) -> Section:
     (n_first, of_first), (n_second, of_second) = groups.scored
     rows = [
         cells(
-            _measure(compared.label, say),
+            _measure(compared.label, rubric, say),
             plain(compared.mean_first, 2),
             plain(compared.mean_second, 2),
             _with_interval(compared.difference.value, compared.difference.interval),
@@ -131,17 +131,17 @@ def _comparison(key: str, groups: GroupComparison, say: Words) -> Section:
 
 def _agreement(results: ScoreResults, say: Words) -> Section | None:
     """Among the judges, among the people, and the judges' mean with the people's: never pooled."""
-    agreed, blocks = results.agreed, list[Block]()
+    agreed, blocks, rubric = results.agreed, list[Block](), results.scored.rubric
     if len(results.judges) > 1:
-        blocks.append(_figures(agreed.judges, HEADLINES, say("among_judges"), say))
+        blocks.append(_figures(agreed.judges, HEADLINES, say("among_judges"), rubric, say))
     if any(len(measure.raters) > 1 for measure in agreed.people):
-        blocks.append(_figures(agreed.people, HEADLINES, say("among_people"), say))
+        blocks.append(_figures(agreed.people, HEADLINES, say("among_people"), rubric, say))
     if agreed.against:
-        blocks.append(_figures(agreed.against, AGAINST, say("judges_against_people"), say))
+        blocks.append(_figures(agreed.against, AGAINST, say("judges_against_people"), rubric, say))
     return Section("agreement", say("agreement"), [*blocks, Text(say("all_in_file"), "soft")]) if blocks else None
 
 
-def _figures(agreed: Sequence[MeasureRow], keys: Sequence[str], title: str, say: Words) -> Table:
+def _figures(agreed: Sequence[MeasureRow], keys: Sequence[str], title: str, rubric: Rubric, say: Words) -> Table:
     """A measure a row; a key of two raters is looked for in their pair."""
     rows: list[tuple[Cell, ...]] = []
     for measure in agreed:
@@ -151,7 +151,7 @@ def _figures(agreed: Sequence[MeasureRow], keys: Sequence[str], title: str, say:
             ]
             by_key = {statistic.key: statistic for statistic in (*paired, *measure.statistics)}
             figures = (_statistic(say, by_key[key]) if key in by_key else "" for key in keys)
-            rows.append(cells(_measure(measure.measure, say), *figures))
+            rows.append(cells(_measure(measure.measure, rubric, say), *figures))
     head = tuple(Column(say(key), number=False) for key in ("measure", *(f"statistic_{key}" for key in keys)))
     return Table(head, rows, title=title)
 
@@ -170,7 +170,7 @@ def _elements(results: ScoreResults, say: Words) -> Section:
     for item in results.scored.rubric.items:
         low, high = (item.scale.low, item.scale.high) if item.scale else (0, 1)
         for slot in item.slots:
-            row = [Cell(item.name if item.scale else f"{item.name} {slot}")]
+            row = [Cell(_measure(item.name, results.scored.rubric, say) if item.scale else f"{item.name} {slot}")]
             for judge in judges:
                 given = [scored.values[item.key][slot] for scored in results.rows if scored.judge == judge]
                 known = [value for value in given if value is not None]
@@ -261,8 +261,10 @@ def _judge(name: str, say: Words) -> str:
     return say("all_judges") if name == ALL_JUDGES else name
 
 
-def _measure(name: str, say: Words) -> str:
-    return say("total") if name == "total" else name
+def _measure(name: str, rubric: Rubric, say: Words) -> str:
+    """An area and an item with a label by that, one without by its title, as the form has it."""
+    titles = {item.name: item.title[say.language] for item in rubric.items if item.label is None}
+    return say("total") if name == "total" else titles.get(name, name)
 
 
 def _short(value: float | None) -> str:
