@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import ceil
 
 import numpy as np
@@ -68,23 +69,24 @@ def power_of(votes: Votes, plan: Plan, level: float = 0.95, pairs: int = 1, draw
         raise Problem(f"level: found {level:g}, expected a share between 0 and 1")
     if plan.dialogues < FLOOR:
         return 0.0
-    values, chance = _nets(votes, plan)
+    values, chance = _nets(votes, plan.subsets, plan.rounds, plan.rule)
     generator = np.random.default_rng(draw_seed(0, "power"))
     counts = generator.multinomial(plan.dialogues, chance / chance.sum(), draws)
     sign = 1.0 if votes.gap >= 0 else -1.0
     return float(named(sign * values, counts, plan.subsets, 1 - (1 - level) / pairs).mean())
 
 
-def _nets(votes: Votes, plan: Plan) -> tuple[Floats, Floats]:
+@lru_cache(maxsize=64)
+def _nets(votes: Votes, subsets: int, rounds: int, rule: Rule) -> tuple[Floats, Floats]:
     """What one dialogue's matches can add up to (v,), and how probable that is (v,)."""
-    values, table = match_scores(votes, plan.rounds, plan.rule)
-    step = 1.0 if plan.rule == "majority" else 1 / plan.rounds
+    values, table = match_scores(votes, rounds, rule)
+    step = 1.0 if rule == "majority" else 1 / rounds
     grid = np.zeros((len(NODES), 2 * round(1 / step) + 1))
     grid[:, np.round((values + 1) / step).astype(int)] = table
-    size = (grid.shape[1] - 1) * plan.subsets + 1
-    spectrum = np.fft.rfft(grid, size, axis=1) ** plan.subsets
+    size = (grid.shape[1] - 1) * subsets + 1
+    spectrum = np.fft.rfft(grid, size, axis=1) ** subsets
     chance: Floats = WEIGHTS @ np.maximum(np.fft.irfft(spectrum, size, axis=1), 0.0)
-    nets: Floats = step * np.arange(size, dtype=np.float64) - plan.subsets
+    nets: Floats = step * np.arange(size, dtype=np.float64) - subsets
     return nets, chance
 
 

@@ -69,9 +69,10 @@ def _counts(rounds: int) -> NDArray[np.int64]:
 
 def _of_counts(rounds: int, rule: Rule) -> Floats:
     """(c,) the score of each division: its mean, or who has more than half of the rounds."""
-    lost, _, won = _counts(rounds).T
+    lost, won = _counts(rounds)[:, 0], _counts(rounds)[:, 2]
     if rule == "mean":
-        return np.round((won - lost) / rounds, 9)
+        mean: Floats = np.round((won - lost) / rounds, 9)
+        return mean
     scores: Floats = (2 * won > rounds).astype(np.float64) - (2 * lost > rounds).astype(np.float64)
     return scores
 

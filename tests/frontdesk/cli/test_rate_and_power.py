@@ -188,9 +188,65 @@ def test_power_before_and_after(tmp_path, capsys):
     assert pair["needed"] == pair["more"] + 10 and pair["subset_effect_origin"] == "from the rounds"
 
 
+def test_power_holds_to_the_level_and_tells_ranges(tmp_path, capsys):
+    found = {}
+    for level in ("0.8", "0.99"):
+        args = [
+            "power",
+            "--win-rate",
+            "0.65",
+            "--matches",
+            "60",
+            "--dialogue-sd",
+            "0.5",
+            "--level",
+            level,
+            "--json",
+        ]
+        assert main([*args, "--subsets-per-dialogue", "3"]) == 0
+        found[level] = json.loads(capsys.readouterr().out)["pairs"][0]
+    low, high = found["0.8"], found["0.99"]
+    assert low["needed"] < high["needed"]
+    assert low["power_there"] > high["power_there"]
+    assert low["detectable"] < high["detectable"]
+    assert high["power_range"][0] <= high["power_there"] <= high["power_range"][1]
+    assert (low["subset_effect_origin"], low["dialogue_effect_origin"]) == ("assumed", "given")
+    assert low["design_effect"] > 1
+
+
+def test_power_of_people_before_and_from_a_table(tmp_path, capsys):
+    expected = ["--difference", "0.5", "--item-sd", "0.5", "--residual-sd", "1", "--raters", "3", "--items", "40"]
+    assert main(["power", *expected]) == 0
+    assert "items x 3 raters find it with a chance of 80%" in capsys.readouterr().out
+    assert main(["power", "--correlation", "0.5", "--reliability", "0.4", "--raters", "3", "--items", "40"]) == 0
+    assert "interval of" in capsys.readouterr().out
+    rows = [
+        (f"d{n}", rater, condition, value + (n * 7 + at * 5) % 4 - 1.5)
+        for n in range(12)
+        for at, rater in enumerate(("kim", "lee"))
+        for condition, value in (("A", 4.0), ("B", 3.0 + n % 3))
+    ]
+    write_csv(tmp_path / "s.csv", ("item", "rater", "condition", "value"), rows)
+    assert main(["power", "--scores", str(tmp_path / "s.csv"), "--raters", "2", "--json"]) == 0
+    (answer,) = json.loads(capsys.readouterr().out)["people"]
+    assert answer["conditions"] == ["A", "B"]
+    assert answer["difference"] == pytest.approx(0.0, abs=1e-9)
+    assert answer["items_needed_range"][1] is None
+    write_csv(tmp_path / "t.csv", ("item", "rater", "condition", "value"), [("d", "kim", "A", "much")])
+    assert main(["power", "--scores", str(tmp_path / "t.csv")]) == 2
+    assert "found 'much', expected a number" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "args",
-    [[], ["--win-rate", "0.6", "--gap", "50"], ["--win-rate", "2"], ["--win-rate", "0.6", "--pair", "X", "Y"]],
+    [
+        [],
+        ["--difference", "1"],
+        ["--correlation", "2"],
+        ["--win-rate", "0.6", "--gap", "50"],
+        ["--win-rate", "2"],
+        ["--win-rate", "0.6", "--pair", "X", "Y"],
+    ],
 )
 def test_power_tells_what_it_needs(capsys, args: list[str]):
     assert main(["power", *args]) == 2

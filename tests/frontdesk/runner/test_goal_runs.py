@@ -97,6 +97,13 @@ def test_a_clear_winner_is_certified_from_a_part_of_the_matches_and_verified_fro
     assert "star is the best." in report
     assert f"{goal['matches']['used']} of 720 possible matches" in report
 
+    board = json.loads((run / "leaderboard.json").read_bytes())
+    assert board["stop"] == {"goal": "best", "reached": True, "error": 0.05, "limits": "each"}
+    assert {pair["p_value"] for pair in board["pairs"]} == {None}
+    assert {pair["decision"] for pair in board["pairs"] if "star" in (pair["a"], pair["b"])} == {"a"}
+    assert "Judging ended when the goal was reached" in report
+    assert "jackknife" not in report
+
     first, calls = files_of(run), tutors.stats.calls
     assert main(["run", str(config), "--run", str(run)]) == 0
     assert files_of(run) == first

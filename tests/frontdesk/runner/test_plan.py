@@ -69,6 +69,9 @@ def test_a_criteria_file_of_six_judged_one_by_one_counts_six(provider, tmp_path,
     rounds = sum(row["calls"] for row in estimated["stages"] if row["stage"] == "judge")
     assert rounds == 20 * 1 * 6 * 3 == estimated["counts"]["rounds"]
     assert estimated["counts"]["criteria"] == 6
+    power = estimated["power"]
+    assert power["pairs"] == 1
+    assert power["gap_points_range"][0] <= (power["gap_points"] or float("inf"))
     assert main(["run", str(path), "--run", str(tmp_path / "run")]) == 0
     assert asked(tmp_path / "run")["judge", "gemini"] == 360
     coverage = {row.what: (row.done, row.of) for row in load(RunFolder(tmp_path / "run")).coverage}
