@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
+    from frontdesk.runner.people_power import Asked, PeopleAnswer
     from frontdesk.runner.power import Answer, Wanted
 
 
@@ -199,6 +200,7 @@ def _plan_lines(answer: Answer, wanted: Wanted) -> list[str]:
 
 def _lines_of_people(answer: PeopleAnswer, asked: Asked) -> list[str]:
     """The answer as the command prints it."""
+    from arena.human.power import Difference
     from frontdesk.report.untrusted import one_line
 
     one, lines = answer.of, list[str]()

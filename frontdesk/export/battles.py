@@ -16,8 +16,8 @@ _WINNERS = ("model_a", "model_b")
 def battles(source: Source) -> Rows:
     """One row a verdict that is a win or a tie: ``model_a``, ``model_b``, ``winner``, both conversations whole.
 
-    ``cluster`` is the dialogue, so that ``rate --battles`` gives the run's own ratings and intervals. ``tstamp`` is
-    the row's place: a run has no clock. Left out and counted: invalid verdicts.
+    ``cluster`` is the dialogue, so that ``rate --battles`` gives the run's own ratings and intervals. ``tstamp``
+    is the row's place: a run has no clock. Left out and counted: invalid verdicts.
     """
     subsets = {subset.id: subset for subset in source.subsets}
     replies = {(reply.subset, reply.endpoint): reply.text for reply in source.replies}
