@@ -10,7 +10,7 @@ import subprocess
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import aiohttp
 import pytest
@@ -82,9 +82,9 @@ def shown(path: Path) -> list[str]:
     ids=["one judge", "two judges", "criteria one by one"],
 )
 def test_a_run_with_its_report_its_site_and_its_quality(
-    provider: FakeProvider, tmp_path: Path, judge: dict[str, object]
+    provider: FakeProvider, tmp_path: Path, judge: dict[str, Any]
 ) -> None:
-    config = write_config(tmp_path / "c.toml", provider, dialogues=6, subsets=12, **judge)
+    config = write_config(tmp_path / "c.toml", provider, dialogues=4, subsets=8, **judge)
     config.write_text(config.read_text().replace("[run]\n", '[run]\nlanguage = "ko"\n'))
     run = tmp_path / "run"
     assert main(["run", str(config), "--run", str(run)]) == 0
