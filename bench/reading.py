@@ -33,7 +33,7 @@ def main() -> int:
             wrong += 1
             print(repr(drawn.text))
     print(
-        f"{args.replies} replies: {read} scores read, {missed} whole ones unread, {wrong} read otherwise than written"
+        f"{args.replies} replies: {read} scores read, {missed} whole ones unread, {wrong} otherwise than written"
     )
     return int(wrong > 0)
 

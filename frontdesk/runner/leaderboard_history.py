@@ -148,7 +148,7 @@ def abandon(folder: RunFolder) -> Pending:
 
 
 def end(folder: RunFolder, line: Refresh) -> bool:
-    """Add the line to the history, once, unless the refresh changed nothing at all; returns whether it is there."""
+    """Add the line to the history, once, unless the refresh changed nothing; returns whether it is there."""
     path = folder.file(HISTORY)
     earlier = lines(folder)
     last = earlier[-1] if earlier else None

@@ -15,7 +15,8 @@ VALUES: tuple[tuple[str, int | None], ...] = (
 )  # fmt: skip
 REASONS = (
     "Turn 2 asks 3 questions, turn 4 none.", 'He says "score": 5, and "4".', "Two gaps:\ne.g. units",
-    "5/5 정답, 1점",    "uses <think>2</think> tags", "a } and a { and ```json", "trailing ,] and ,} inside", "it's 3 – 4 🍸",
+    "5/5 정답, 1점",
+    "uses <think>2</think> tags", "a } and a { and ```json", "trailing ,] and ,} inside", "it's 3 – 4 🍸",
     "\\frac{1}{2}",
 )  # fmt: skip
 BEFORE = (
