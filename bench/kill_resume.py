@@ -83,7 +83,7 @@ def is_right(run: Path) -> bool:
     """Whether verify finds nothing wrong (a run without run.toml had not begun)."""
     if not (run / "run.toml").is_file():
         return True
-    with contextlib.redirect_stdout(io.StringIO()) as out:
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()) as out:
         code = command(["verify", "--run", str(run)])
     if code:
         wrong = [

@@ -84,6 +84,7 @@ def run(args: argparse.Namespace) -> int:
         judged = await refresh.perform(session.pipeline, change)
         line, is_new = refresh.conclude(folder, config, began, judged)
         write_report(folder)
+        history.close(folder)
         _print(line, is_new=is_new, as_json=args.json)
         return stages.tolerant(folder, args.allow_partial, stages.exit_code(folder, *judged))
 

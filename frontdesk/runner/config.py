@@ -328,7 +328,16 @@ def settled(config: Config) -> dict[str, Any]:
         moved = {"base_url", "url"} if endpoint.get("identity") else set[str]()
         for key in (CHANGEABLE | moved) & endpoint.keys():
             del endpoint[key]
+    data["endpoints"] = _sorted(data["endpoints"])
     return data
+
+
+def _sorted(value: Any) -> Any:
+    """Tables by their keys: TOML puts inner tables last, wherever they stood."""
+    if not isinstance(value, dict):
+        return value
+    table = cast("dict[str, Any]", value)
+    return {key: _sorted(table[key]) for key in sorted(table)}
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any], at: str = "") -> list[str]:

@@ -143,24 +143,25 @@ def abandon(folder: RunFolder) -> Pending:
     if not folder.file(before.FOLDER).is_dir():
         raise Problem(f"{folder.path}: {before.FOLDER} is gone; finish the refresh ({begun.told})")
     before.put_back(folder)
-    _ended(folder)
+    close(folder)
     return begun
 
 
 def end(folder: RunFolder, line: Refresh) -> bool:
-    """Add the line to the history, unless the refresh changed nothing at all; returns whether it was added."""
+    """Add the line to the history, once, unless the refresh changed nothing; returns whether it is there."""
     path = folder.file(HISTORY)
     earlier = lines(folder)
-    last = earlier[-1].config if earlier else None
-    is_new = line.before != line.after or last != line.config
+    last = earlier[-1] if earlier else None
+    is_told = last is not None and last == line.model_copy(update={"number": last.number, "at": last.at})
+    is_new = not is_told and (line.before != line.after or last is None or last.config != line.config)
     if is_new:
         write_jsonl(path, [*earlier, line.model_copy(update={"number": len(earlier) + 1})])
         published.record(folder.path, HISTORY)
-    _ended(folder)
-    return is_new
+    return is_new or is_told
 
 
-def _ended(folder: RunFolder) -> None:
+def close(folder: RunFolder) -> None:
+    """The refresh has ended: all that it makes is written. What stood before it is forgotten."""
     folder.file(PENDING).unlink(missing_ok=True)
     before.forget(folder)
 

@@ -11,7 +11,7 @@ VALUES: tuple[tuple[str, int | None], ...] = (
     ('"3 or 4"', None), ('"3-4"', None), ('"3–4"', None), ('"3‑4"', None), ('"3, 4"', None), ('"3~4"', None),
     ('"1|2|3|4|5"', None), ('"0-5"', None), ('"4 or 5"', None), ("4.5", None), ('"4.5"', None), ("null", None),
     ('"4/10"', None), ('"5 reasons for a 2"', None), ('"3에서 4"', None), ("[4]", None), ("true", None),
-    ("7", None), ("-2", None), ('""', None), ('"four"', None), ('{"a": 4}', None), ("4e0", None),
+    ("7", None), ("-2", None), ('""', None), ('"four"', None), ('{"a": 4}', None), ("4e0", 4),
 )  # fmt: skip
 REASONS = (
     "Turn 2 asks 3 questions, turn 4 none.", 'He says "score": 5, and "4".', "Two gaps:\ne.g. units",

@@ -109,3 +109,27 @@ def test_an_input_that_was_changed_or_lost_is_named(
     shutil.rmtree(path.parent)
     code, rows = states(moved, capsys)
     assert (code, rows[str(path.relative_to(moved))][0]) == (1, "missing")
+
+
+def test_a_service_of_the_documents_is_verified_without_its_key(
+    provider: FakeProvider, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = own_study(tmp_path / "study", provider)
+    tutor = f"""[endpoints.tutor]
+kind = "http"
+url = "{provider.url}/reply"
+headers = {{ Authorization = "Bearer ${{TUTOR_TOKEN}}" }}
+body = {{ history = "{{messages}}", question = "{{last_student}}" }}
+reply = "data.answer"
+"""
+    text = (
+        config.read_text().replace("[personas]", f"{tutor}[personas]").replace('["m", "script"]', '["m", "tutor"]')
+    )
+    config.write_text(text)
+    monkeypatch.setenv("TUTOR_TOKEN", "abcdefgh12345678")
+    run = tmp_path / "run"
+    assert main(["run", str(config), "--run", str(run)]) == 0
+    monkeypatch.delenv("TUTOR_TOKEN")
+    code, rows = states(run, capsys)
+    assert {file: row for file, row in rows.items() if row[0] not in ("same", "not made here")} == {}
+    assert code == 0

@@ -33,6 +33,8 @@ def test_a_page_changes_only_what_was_changed_on_it() -> None:
     assert (merged.new, merged.gone, merged.conflicts) == ({}, ["q1"], {})
     assert merge(stored, {"q2": "5"}, seen, ("q1",)).gone == []
     assert read_seen("[1") is None
+    merged = merge(stored, {"q1": "4"}, None, ())
+    assert (merged.new, merged.gone, merged.conflicts) == ({"q1": "4"}, [], {})
 
 
 def fields(html: str) -> dict[str, str]:
