@@ -234,7 +234,7 @@ def test_power_of_people_before_and_from_a_table(tmp_path, capsys):
     assert answer["items_needed_range"][1] is None
     write_csv(tmp_path / "t.csv", ("item", "rater", "condition", "value"), [("d", "kim", "A", "much")])
     assert main(["power", "--scores", str(tmp_path / "t.csv")]) == 2
-    assert "found 'much', expected a number" in capsys.readouterr().err
+    assert "value: found much, expected a number" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
