@@ -6,7 +6,8 @@ Installs arena-rank, evalica and choix into an environment of its own (a tempora
 makes battles of known strengths, and runs every library in a process of its own with one BLAS thread. "fastchat"
 is the method that FastChat publishes (unique rows, then L-BFGS on the logistic loss), written here anew. Times are
 minima of repeats in seconds of the process's own CPU time (neighbours on a shared machine hardly touch it), from a
-data frame of strings to ratings; ours includes the default intervals (jackknife). Peak memory is the whole process, imports
+data frame of strings to ratings; ours with jackknife
+intervals. Peak memory is the whole process, imports
 and data frame included.
 """
 
