@@ -152,9 +152,8 @@ def holm(p: Floats) -> Floats:
     order = np.argsort(p, axis=1)
     tests = (~np.isnan(p)).sum(1, keepdims=True)
     ordered = np.take_along_axis(p, order, 1) * np.maximum(tests - np.arange(p.shape[1]), 1)
-    grown = np.fmax.accumulate(ordered, axis=1).clip(max=1)
     out = np.zeros(p.shape)
-    np.put_along_axis(out, order, grown, 1)
+    np.put_along_axis(out, order, np.asarray(np.fmax.accumulate(ordered, axis=1)).clip(max=1), 1)
     return np.asarray(np.where(np.isnan(p), np.nan, out), np.float64)
 
 

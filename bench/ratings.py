@@ -6,7 +6,8 @@ Installs arena-rank, evalica and choix into an environment of its own (a tempora
 makes battles of known strengths, and runs every library in a process of its own with one BLAS thread. "fastchat"
 is the method that FastChat publishes (unique rows, then L-BFGS on the logistic loss), written here anew. Times are
 minima of repeats in seconds of the process's own CPU time (neighbours on a shared machine hardly touch it), from a
-data frame of strings to ratings; ours includes the sandwich intervals. Peak memory is the whole process, imports
+data frame of strings to ratings; ours with jackknife
+intervals. Peak memory is the whole process, imports
 and data frame included.
 """
 
@@ -27,7 +28,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ["arena-rank==0.1.1", "evalica==0.4.2", "choix==0.4.1", "pandas>=3", "pyarrow>=17"]
 OWN = ["numpy>=2", "scipy>=1.14", "threadpoolctl>=3.5", "orjson", "pydantic", "psutil"]
-CLUSTERS = 500
+CLUSTERS, FINE = 500, 100_000
 SECONDS = 2.0
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -45,7 +46,7 @@ def make(folder: Path, battles: int, models: int) -> Path:
     theta = generator.normal(0, 0.8, models)
     names = pa.array([f"model-{k:03d}" for k in range(models)])
     words = pa.array(["model_a", "model_b", "tie"])
-    dialogues = pa.array([f"d{k}" for k in range(CLUSTERS)])
+    dialogues = pa.array([f"d{k}" for k in range(FINE)])
     writer: Any = None
     for at in range(0, battles, 1_000_000):
         n = min(1_000_000, battles - at)
@@ -61,6 +62,7 @@ def make(folder: Path, battles: int, models: int) -> Path:
                 "model_b": names.take(pa.array(b)),
                 "winner": words.take(pa.array(outcome)),
                 "cluster": dialogues.take(pa.array(generator.integers(0, CLUSTERS, n))),
+                "fine": dialogues.take(pa.array(generator.integers(0, FINE, n))),
             }
         )
         writer = writer or parquet.ParquetWriter(path, table.schema)
@@ -81,7 +83,7 @@ def timed(work: Callable[[], Any], repeats: int) -> tuple[Any, float]:
 
 
 def ours(path: Path, repeats: int) -> dict[str, float]:
-    """Names in, ratings and sandwich intervals out; and 1,000 one-step cluster resamples on top of such a fit."""
+    """Names in, ratings and default intervals out; and 1,000 one-step cluster resamples on top of such a fit."""
     import pandas as pd
 
     from arena.ratings.battles import from_columns
@@ -92,28 +94,38 @@ def ours(path: Path, repeats: int) -> dict[str, float]:
 
     frame = pd.read_parquet(path)
     plain = [frame[name] for name in ("model_a", "model_b", "winner")]
-    sandwich = Settings(intervals="sandwich")
-    _, seconds = timed(lambda: estimate(from_columns(*plain), sandwich), repeats)
+    jackknife = Settings()
+    _, seconds = timed(lambda: estimate(from_columns(*plain), jackknife), repeats)
     memory = peak()
     battles = from_columns(*plain, cluster=frame["cluster"])
-    found = estimate(battles, sandwich)
+    found = estimate(battles, jackknife)
     assert found.fitted is not None
 
-    # The fit that the resamples follow has read the clusters and has their scores, for its sandwich.
+    # The fit that the resamples follow has read the clusters and has their scores, for its intervals.
     units = score_units(battles, found.design, found.fitted, clustered=True)
     _, resampling = timed(lambda: one_step(found.fitted, units, battles, 1000, 1), repeats)
-    _, clustered = timed(lambda: estimate(from_columns(*plain, cluster=frame["cluster"]), sandwich), repeats)
-    return {"seconds": seconds, "clustered": clustered, "resamples_1000": resampling, "mb_in_memory": memory}
+    by = {name: frame[name] for name in ("cluster", "fine")}
+    clustered, fine = (
+        timed(lambda column=column: estimate(from_columns(*plain, cluster=column), jackknife), repeats)[1]
+        for column in by.values()
+    )
+    return {
+        "seconds": seconds,
+        "clustered": clustered,
+        "fine": fine,
+        "resamples_1000": resampling,
+        "mb_in_memory": memory,
+    }
 
 
 def streamed(path: Path, repeats: int) -> dict[str, float]:
-    """From a file on disk, chunk by chunk, to ratings and sandwich intervals."""
+    """From a file on disk, chunk by chunk, to ratings and default intervals."""
     from arena.ratings.estimate import estimate
     from arena.ratings.reading import Columns, read_battles
     from arena.ratings.settings import Settings
 
     columns = Columns(cluster=None)
-    _, seconds = timed(lambda: estimate(read_battles(path, columns), Settings(intervals="sandwich")), repeats)
+    _, seconds = timed(lambda: estimate(read_battles(path, columns), Settings()), repeats)
     return {"seconds": seconds}
 
 
@@ -261,7 +273,7 @@ class Bench:
 
 def against_peers(bench: Bench, battles: int) -> None:
     print(
-        f"\n{battles:,} battles x 100 models, from a data frame of strings (ours: ratings and sandwich intervals)"
+        f"\n{battles:,} battles x 100 models, from a data frame of strings (ours: ratings and jackknife intervals)"
     )
     own = bench.run("ours", battles, 100, 5)
     peers: dict[str, dict[str, float]] = {}
@@ -270,13 +282,16 @@ def against_peers(bench: Bench, battles: int) -> None:
         again = bench.run("ours", battles, 100, 5)  # so that a quiet moment is not ours or theirs alone
         own = {key: min(own[key], again[key]) for key in own}
     print(f"  {'ours':<24}{own['seconds']:8.3f} s   1.0x   {own['mb_in_memory']:.0f} MB")
-    for task, wanted in (("fastchat", 15), ("evalica", 25), ("arena-rank", 40), ("choix", None)):
+    for task, wanted in (("fastchat", 12), ("evalica", 20), ("arena-rank", 30), ("choix", None)):
         found = peers[task]
         for key, label in (("seconds", task), ("with_intervals", f"{task} + intervals")):
             if key in found:
                 goal = f"   (wanted: {wanted}x)" if wanted and key == "seconds" and battles >= 1_000_000 else ""
                 ratio = found[key] / own["seconds"]
                 print(f"  {label:<24}{found[key]:8.3f} s {ratio:6.1f}x   {found['mb']:.0f} MB{goal}")
+    for key, count in (("clustered", CLUSTERS), ("fine", FINE)):
+        against = ", ".join(f"{peers[task]['seconds'] / own[key]:.1f}x {task}" for task in peers if peers[task])
+        print(f"  ours by {count:,} clusters {own[key]:.3f} s: {against}")
     share = own["resamples_1000"] / own["clustered"]
     print(f"  clustered fit {own['clustered']:.3f} s, then 1,000 resamples {own['resamples_1000']:.3f} s")
     print(f"  = {share:.2f} of the fit (wanted: below 0.5)")

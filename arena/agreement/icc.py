@@ -6,8 +6,7 @@ figures where nothing is missing; average forms then count the harmonic mean of 
 Jorgensen & van der Ark 2022).
 
 F intervals presume normal ratings. With gaps, fewer than five values, more than half of the ratings alike, or a
-skewness beyond 1, the interval is a jackknife over items (:mod:`arena.agreement.jackknife`), for the raters as
-they are.
+skewness beyond 1, the interval is a jackknife over items (:mod:`arena.agreement.jackknife`), for these raters.
 """
 
 from __future__ import annotations

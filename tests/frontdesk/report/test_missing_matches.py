@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import log10
+
 import pytest
 
 from frontdesk.cli import main
@@ -49,6 +51,15 @@ def test_the_win_rate_is_bounded_by_what_is_missing(tmp_path):
     report = folder.file("report.md").read_text(encoding="utf-8")
     assert "every missing match of ureka had gone against it, or every one for it" in report
     assert "would be 20.0% to 95.0% (now 80.0%)" in report
+
+
+def test_the_rating_is_bounded_by_what_is_missing(tmp_path):
+    """40 of 50 won, 150 missing: with two endpoints ratings are the log-odds of 40 and of 190 of 200."""
+    folder = lossy(tmp_path / "run")
+    write_report(folder)
+    report = folder.file("report.md").read_text(encoding="utf-8")
+    low, now, high = (1000 + 200 * log10(won / (of - won)) for won, of in ((40, 200), (40, 50), (190, 200)))
+    assert f"the rating of ureka would be {low:.0f} to {high:.0f} (now {now:.0f})" in report
 
 
 def test_gaps_that_are_not_spread_evenly_are_named_and_even_ones_are_not(tmp_path):

@@ -1,16 +1,20 @@
-"""What a run's missing matches could change: bounds of the win rates, and whether the gaps are spread evenly."""
+"""What a run's missing matches could change (win rates, ratings), and whether the gaps are spread evenly."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from arena.agreement.holm import holm
-from frontdesk.report.figures import p_text, percent
+from arena.ratings.bounds import rating_bounds
+from arena.ratings.verdicts import from_verdicts, subset_labels
+from frontdesk.report.figures import p_text, percent, plain
 from frontdesk.report.sections.run import outcomes
 from frontdesk.report.sections.run.data import RunData
 from frontdesk.report.sections.run.names import factor_name, level_name
+from frontdesk.runner.rating import settings_of
 from runstore.ids import draw_seed
 from runstore.languages import Words
 from runstore.records import Subset
@@ -20,10 +24,10 @@ _NOTICED = 0.05
 
 
 def told(data: RunData, say: Words) -> list[str]:
-    """A bound for each endpoint, and a warning for each category over which the gaps are uneven."""
+    """Bounds of each endpoint's win rate and rating; a warning for each category over which gaps are uneven."""
     if len(data.valid) >= data.workload.verdicts or not data.valid:
         return []
-    return [*_bounds(data, say), *_uneven(data, say)]
+    return [*_bounds(data, say), *_rating_bounds(data, say), *_uneven(data, say)]
 
 
 def _bounds(data: RunData, say: Words) -> list[str]:
@@ -38,6 +42,24 @@ def _bounds(data: RunData, say: Words) -> list[str]:
             continue
         low, high = now.hits / asked, (now.hits + asked - now.of) / asked
         said.append(say("gap_bound", name=name, low=percent(low), high=percent(high), now=percent(now.value)))
+    return said
+
+
+def _rating_bounds(data: RunData, say: Words) -> list[str]:
+    """The rating if all of an endpoint's missing matches went either way, the others' staying as they are."""
+    load = data.workload
+    valid = Counter(tuple(sorted(verdict.endpoints)) for verdict in data.valid)
+    asked = load.verdicts // max(1, len(load.pairs))
+    missing = {(a, b): asked - valid[tuple(sorted((a, b)))] for a, b in load.pairs if {a, b} <= set(data.names)}
+    battles = from_verdicts(data.verdicts, labels=subset_labels(data.subsets))
+    bounds = rating_bounds(battles, missing, settings_of(data.config))
+    said: list[str] = []
+    for model in data.board.models:
+        bound = bounds.get(model.name, (None, None))
+        if model.rating is None or not any(count > 0 for pair, count in missing.items() if model.name in pair):
+            continue
+        low, high = (say("gap_open") if value is None else plain(value) for value in bound)
+        said.append(say("gap_bound_rating", name=model.name, low=low, high=high, now=plain(model.rating)))
     return said
 
 
