@@ -30,7 +30,7 @@ class Conversation:
     student: str
     teacher: str
     turns: int = 4
-    acts: Literal["free", "planned"] = "free"
+    acts: Literal["free", "planned", "knowledge"] = "free"
     weights: Mapping[str, ActWeights] = field(default_factory=lambda: {"*": EVEN_ACTS})
     style: str = SIMPLE
     blank_retries: int = 2

@@ -65,6 +65,10 @@ def check(config: Config) -> None:
         panel(config)
         if config.collect is not None:
             pairs(config)
+    if config.student is not None:
+        from frontdesk.runner.student import StudentStage  # it needs what this module prepares
+
+        StudentStage.prepared(config, prompts_of(config))
     if config.collect is not None:
         named = [("rate.anchor", name) for name in config.rate.anchor]
         named += [("rate.reference", config.rate.reference)] if config.rate.reference is not None else []
@@ -89,20 +93,29 @@ def prompts_of(config: Config) -> Path | None:
 def simulation(config: Config) -> Simulation:
     """Personas, questions and prompts of ``simulate``. Raises Problem, InputProblem."""
     run, how = config.run, config.require_simulate()
-    own = config.personas.factors
-    factors = factors_file.load(Path(own) if own else None, run.language)
-    people = generate(
-        factors,
-        language=run.language,
-        design=config.personas.design,
-        size=config.personas.size,
-        seed=run.seed,
-    )
+    factors = _factors(config)
+    everybody = people(config)
     conversation = _conversation(how, factors, run.seed)
-    if silent := [person.id for person in people if not any(weights_of(conversation, person).values())]:
+    if silent := [person.id for person in everybody if not any(weights_of(conversation, person).values())]:
         raise Problem(f"the weights of kinds of utterance leave {silent[0]} none to choose from")
     roles = Roles.load(run.language, prompts_of(config), [how.style])
-    return Simulation(people, _questions(config), conversation, roles)
+    return Simulation(everybody, _questions(config), conversation, roles)
+
+
+def _factors(config: Config) -> FactorSet:
+    own = config.personas.factors
+    return factors_file.load(Path(own) if own else None, config.run.language)
+
+
+def people(config: Config) -> Sequence[Persona]:
+    """The students of a configuration. Raises Problem, InputProblem."""
+    return generate(
+        _factors(config),
+        language=config.run.language,
+        design=config.personas.design,
+        size=config.personas.size,
+        seed=config.run.seed,
+    )
 
 
 def _conversation(how: SimulateSection, factors: FactorSet, seed: int) -> Conversation:
