@@ -15,7 +15,7 @@ from typing import Literal
 
 from arena.asking import Asked, Reading, ask_judge, fence
 from arena.criteria import OVERALL, Criterion, render
-from arena.earlier import NOTHING, Earlier, round_item
+from arena.kept import NOTHING, KeptRounds, round_item
 from arena.matches import Match, Order, slots
 from arena.reading import LetterReading, ObjectReading, read_choice, read_marker, read_object
 from arena.votes import judgment_from, majority, verdict
@@ -24,7 +24,7 @@ from gateway.crowd import each
 from gateway.errors import CallFailed, as_failed
 from gateway.prompt import Ask, Message, Prompt, Schema
 from gateway.thinking import without_thinking
-from runstore.ids import digest, number
+from runstore.ids import digest, hashed_number
 from runstore.languages import words
 from runstore.records import Judgment, Language, Outcome, Reply, Utterance, Verdict
 
@@ -150,7 +150,7 @@ async def judge_round(
     prompt = panel.prompt(match, slot_a, slot_b, criterion)
     said: Asked[Said] = Asked("failed")
     for attempt in range(how.reask + 1):
-        repeat = number(match.id, criterion, round_number, attempt)
+        repeat = hashed_number(match.id, criterion, round_number, attempt)
         item = f"{match.id}#{round_number}"
         said = await ask_judge(ask, judge, prompt, _reader(panel, prompt), stage="judge", item=item, repeat=repeat)
         if said.failure is not None:
@@ -214,7 +214,7 @@ class Judged:
 
 
 async def judge_match(
-    ask: Ask, panel: JudgePanel, match: Match, criterion: str, earlier: Earlier = NOTHING
+    ask: Ask, panel: JudgePanel, match: Match, criterion: str, earlier: KeptRounds = NOTHING
 ) -> Judged:
     """All rounds of all judges for one match, and the majority.
 
@@ -247,7 +247,7 @@ async def judge_match(
 
 
 def _sorted_out(
-    rounds: Sequence[tuple[int, str]], match: Match, criterion: str, earlier: Earlier
+    rounds: Sequence[tuple[int, str]], match: Match, criterion: str, earlier: KeptRounds
 ) -> tuple[list[Judgment], list[tuple[int, str]]]:
     """The judgments that are known already, and the rounds of which nothing is known."""
     known: list[Judgment] = []
@@ -261,7 +261,7 @@ def _sorted_out(
     return known, new
 
 
-def judged_earlier(how: Judging, match: Match, criterion: str, earlier: Earlier) -> tuple[Judged, bool]:
+def judged_before(how: Judging, match: Match, criterion: str, earlier: KeptRounds) -> tuple[Judged, bool]:
     """A match as far as ``earlier`` knows it, and whether that is all of it: only then it has a verdict."""
     rounds = [(number, judge) for number in range(1, how.rounds + 1) for judge in how.judges]
     known, new = _sorted_out(rounds, match, criterion, earlier)

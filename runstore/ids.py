@@ -62,6 +62,6 @@ def shuffled(items: Iterable[tuple[str, T]], seed: int, *identity: Identity) -> 
     return [item for _, _, item in keyed]
 
 
-def number(*identity: Identity) -> int:
+def hashed_number(*identity: Identity) -> int:
     """A 48-bit whole number that belongs to this identity: tells apart calls that send the same text."""
     return int.from_bytes(hashlib.blake2b(orjson.dumps(identity), digest_size=6).digest(), "big")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from gateway.adapters.base import EndpointSettings
 from gateway.errors import CallFailed
 from gateway.prompt import Ask
-from runstore.ids import number
+from runstore.ids import hashed_number
 from runstore.records import Reply, Subset
 from simulator.roles import SIMPLE, Roles
 from simulator.speech import read_reply
@@ -24,7 +24,7 @@ async def reply_to(
     system = settings.system if settings is not None else None
     fields = {"dialogue_id": subset.dialogue, "subset_id": subset.id, "topic": subset.subject}
     prompt = roles.teacher_prompt(subset.history, style, fields, system)
-    answer = await ask(endpoint, prompt, repeat=number(subset.id), stage="collect", item=subset.id)
+    answer = await ask(endpoint, prompt, repeat=hashed_number(subset.id), stage="collect", item=subset.id)
     speech = read_reply(answer.text)
     if speech.is_blank:
         raise CallFailed(endpoint, "empty", "the reply has no visible character", 1, answer.text)

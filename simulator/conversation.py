@@ -13,7 +13,7 @@ from typing import Literal
 
 from gateway.errors import CallFailed
 from gateway.prompt import Answer, Ask, Prompt
-from runstore.ids import content_id, number, pick_weighted
+from runstore.ids import content_id, hashed_number, pick_weighted
 from runstore.records import ACTS, Act, Dialogue, End, Failure, Persona, Removed, SeedQuestion, Utterance
 from simulator.roles import SIMPLE, Roles
 from simulator.speech import read_speech
@@ -140,7 +140,7 @@ class _Talk:
 
     async def _answer(self, endpoint: str, prompt: Prompt, turn: int, attempt: int) -> Answer:
         """Every dialogue's calls are its own samples, even where two of them send the same text."""
-        repeat = number(self.id, turn, attempt)
+        repeat = hashed_number(self.id, turn, attempt)
         try:
             answer = await self.ask(endpoint, prompt, repeat=repeat, stage="simulate", item=self.id)
         except CallFailed as failed:

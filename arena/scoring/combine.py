@@ -10,7 +10,7 @@ from statistics import median
 from arena.reading import NOT_APPLICABLE
 from arena.rubrics.rubric import Item, Rubric
 from arena.rubrics.score import Scores, score
-from arena.scoring.subjects import Subject
+from arena.scoring.sessions import Session
 from runstore.records import Sheet
 
 Value = int | float | str | None
@@ -55,7 +55,7 @@ def combine(rubric: Rubric, sheets: Sequence[Sheet], asked: int, columns: Mappin
     owners = {(sheet.subject, sheet.judge) for sheet in sheets}
     if len(owners) != 1:
         raise ValueError(f"sheets of one subject and one judge are needed, got {len(owners)}")
-    subject, judge = owners.pop()
+    session, judge = owners.pop()
     values: dict[str, dict[str, float | None]] = {}
     not_applicable: dict[str, tuple[str, ...]] = {}
     for item in rubric.items:
@@ -71,7 +71,7 @@ def combine(rubric: Rubric, sheets: Sequence[Sheet], asked: int, columns: Mappin
         for flag in rubric.flags
     }
     return Combined(
-        subject=subject,
+        subject=session,
         judge=judge,
         asked=asked,
         readable=sum(sheet.readable for sheet in sheets),
@@ -84,34 +84,34 @@ def combine(rubric: Rubric, sheets: Sequence[Sheet], asked: int, columns: Mappin
 
 
 def combine_all(
-    rubric: Rubric, sheets: Sequence[Sheet], subjects: Sequence[Subject], judges: Collection[str], asked: int
+    rubric: Rubric, sheets: Sequence[Sheet], sessions: Sequence[Session], judges: Collection[str], asked: int
 ) -> list[Combined]:
     """One row for every subject and judge, those without any sheet included, in the order given."""
     by_owner: dict[tuple[str, str], list[Sheet]] = {}
     for sheet in sheets:
         by_owner.setdefault((sheet.subject, sheet.judge), []).append(sheet)
     return [
-        combine(rubric, found, asked, subject.columns)
-        if (found := by_owner.get((subject.id, judge)))
-        else _unscored(rubric, subject, judge, asked)
-        for subject in subjects
+        combine(rubric, found, asked, session.columns)
+        if (found := by_owner.get((session.id, judge)))
+        else _unscored(rubric, session, judge, asked)
+        for session in sessions
         for judge in judges
     ]
 
 
-def people_rows(rubric: Rubric, sheets: Sequence[Sheet], subjects: Sequence[Subject]) -> list[Combined]:
+def people_rows(rubric: Rubric, sheets: Sequence[Sheet], sessions: Sequence[Session]) -> list[Combined]:
     """One row for every sheet that a person filled in, by person; nobody was asked to score everything."""
-    columns = {subject.id: subject.columns for subject in subjects}
-    place = {subject.id: number for number, subject in enumerate(subjects)}
+    columns = {session.id: session.columns for session in sessions}
+    place = {session.id: number for number, session in enumerate(sessions)}
     people = {name: number for number, name in enumerate(dict.fromkeys(sheet.judge for sheet in sheets))}
     ordered = sorted(sheets, key=lambda sheet: (place[sheet.subject], people[sheet.judge]))
     return [replace(combine(rubric, [sheet], 1, columns[sheet.subject]), person=True) for sheet in ordered]
 
 
-def _unscored(rubric: Rubric, subject: Subject, judge: str, asked: int) -> Combined:
+def _unscored(rubric: Rubric, session: Session, judge: str, asked: int) -> Combined:
     values: dict[str, dict[str, float | None]] = {item.key: dict.fromkeys(item.slots) for item in rubric.items}
     flags: dict[str, float | None] = dict.fromkeys(flag.key for flag in rubric.flags)
-    return Combined(subject.id, judge, asked, 0, values, flags, {}, score(rubric, values), subject.columns)
+    return Combined(session.id, judge, asked, 0, values, flags, {}, score(rubric, values), session.columns)
 
 
 def _value(sheet: Sheet, item: str, slot: str) -> Value:

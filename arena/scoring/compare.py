@@ -12,7 +12,7 @@ from arena.agreement.result import SignificanceTest, TestRow
 from arena.agreement.two_groups import Comparison, ComparisonRow, compare, compare_many
 from arena.rubrics.rubric import Rubric
 from arena.scoring.combine import Combined
-from arena.scoring.tables import by_subject, judges_of, measures
+from arena.scoring.tables import by_session, judges_of, measures
 from runstore.problems import Problem
 from runstore.results import Result
 
@@ -123,7 +123,7 @@ def _compared(
     sides: dict[str, tuple[dict[str, float], dict[str, float]]] = {}
     kinds = measures(rubric)
     for measure in kinds:
-        scores = by_subject(rows, measure, judge)
+        scores = by_session(rows, measure, judge)
         sides[measure.name] = (_side(scores, groups, place[1]), _side(scores, groups, place[2]))
     triples = {name: (name, list(one.values()), list(two.values())) for name, (one, two) in sides.items()}
     items = compare_many([triples[measure.name] for measure in kinds if measure.kind == "item"], level=level)
@@ -145,9 +145,9 @@ def _compared(
 
 def _side(scores: dict[str, float | None], groups: dict[str, str | None], value: str) -> dict[str, float]:
     return {
-        subject: math.nan if score is None else score
-        for subject, score in scores.items()
-        if groups[subject] == value
+        session: math.nan if score is None else score
+        for session, score in scores.items()
+        if groups[session] == value
     }
 
 
@@ -164,8 +164,8 @@ def _common(
 
 
 def _by_key(side: dict[str, float], keys: dict[str, str | None]) -> dict[str, float]:
-    check_pairs(keys[subject] for subject in side)
-    return {key: score for subject, score in side.items() if (key := keys[subject]) is not None}
+    check_pairs(keys[session] for session in side)
+    return {key: score for session, score in side.items() if (key := keys[session]) is not None}
 
 
 def check_pairs(keys: Iterable[str | None]) -> None:

@@ -21,15 +21,15 @@ class Disagreement:
 
 def disagreements(rubric: Rubric, rows: Sequence[Combined], limit: int = 20) -> list[Disagreement]:
     """The ``limit`` subjects whose totals (after floors) lie furthest apart, then those with most values apart."""
-    by_subject: dict[str, list[Combined]] = {}
+    by_session: dict[str, list[Combined]] = {}
     for row in rows:
-        by_subject.setdefault(row.subject, []).append(row)
-    found = [_one(rubric, subject, judged) for subject, judged in by_subject.items() if len(judged) > 1]
+        by_session.setdefault(row.subject, []).append(row)
+    found = [_one(rubric, session, judged) for session, judged in by_session.items() if len(judged) > 1]
     found = [one for one in found if one.apart > 0 or one.values]
     return sorted(found, key=lambda one: (-one.apart, -len(one.values), one.subject))[:limit]
 
 
-def _one(rubric: Rubric, subject: str, rows: Sequence[Combined]) -> Disagreement:
+def _one(rubric: Rubric, session: str, rows: Sequence[Combined]) -> Disagreement:
     totals = {row.judge: row.scores.total for row in rows}
     known = [total for total in totals.values() if total is not None]
     values: dict[tuple[str, str], dict[str, float | None]] = {}
@@ -38,4 +38,4 @@ def _one(rubric: Rubric, subject: str, rows: Sequence[Combined]) -> Disagreement
             given = {row.judge: row.values[item.key][slot] for row in rows}
             if len({value for value in given.values() if value is not None}) > 1:
                 values[item.name, slot] = given
-    return Disagreement(subject, totals, max(known) - min(known) if len(known) > 1 else 0.0, values)
+    return Disagreement(session, totals, max(known) - min(known) if len(known) > 1 else 0.0, values)

@@ -72,8 +72,8 @@ def _means(rows: Sequence[Combined], get: Get, name: str) -> Iterator[Rating]:
     for row in rows:
         value = get(row)
         given.setdefault(row.subject, []).extend([] if value is None else [value])
-    for subject, values in given.items():
-        yield Rating(subject, name, fmean(values) if values else None)
+    for session, values in given.items():
+        yield Rating(session, name, fmean(values) if values else None)
 
 
 def agreement(

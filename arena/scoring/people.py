@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.rubrics.rubric import SCORE, Rubric
 from arena.rubrics.score import misfit
-from arena.scoring.subjects import Subject
+from arena.scoring.sessions import Session
 from runstore.problems import InputProblem
 from runstore.publish import parse_record
 from runstore.records import Sheet
@@ -18,7 +18,7 @@ _SUBJECT = ("id", "session_id", "session", "dialogue", "번호", "아이디", "�
 _JUDGE = ("rater", "teacher", "평가자", "채점자", "심사자", "교사")
 
 
-def read_people(path: Path, rubric: Rubric, subjects: Sequence[Subject], judges: Sequence[str]) -> list[Sheet]:
+def read_people(path: Path, rubric: Rubric, sessions: Sequence[Session], judges: Sequence[str]) -> list[Sheet]:
     """Sheets of these subjects by people who are none of the ``judges``.
 
     A wide table has a row a subject and person: columns ``subject``, ``judge``, and one of whole numbers for every
@@ -29,7 +29,7 @@ def read_people(path: Path, rubric: Rubric, subjects: Sequence[Subject], judges:
     wide = "values" not in table.header
     if wide:
         _check_wide(table, rubric)
-    ids = {subject.id for subject in subjects}
+    ids = {session.id for session in sessions}
     names = {column: Names(path) for column in ("subject", "judge")}
     seen: set[tuple[str, str]] = set()
     sheets: list[Sheet] = []
@@ -42,7 +42,7 @@ def read_people(path: Path, rubric: Rubric, subjects: Sequence[Subject], judges:
         if sheet.subject not in ids:
             raise InputProblem(path, "a subject of the input", found=sheet.subject, line=line, field="subject")
         if sheet.judge in judges or (sheet.subject, sheet.judge) in seen:
-            raise InputProblem(path, "one sheet a person and subject", found=sheet.judge, line=line, field="judge")
+            raise InputProblem(path, "one sheet a person and session", found=sheet.judge, line=line, field="judge")
         if wrong := misfit(rubric, sheet):
             raise InputProblem(
                 path, f"what rubric {rubric.name} allows", found=wrong[1], line=line, field=wrong[0]

@@ -14,12 +14,12 @@ from arena.rubrics.evidence import evidence_found
 from arena.rubrics.form import Wanted, form_text, schema, skeleton, value_rules
 from arena.rubrics.rubric import Rubric
 from arena.scoring.filled import FLAGS, Filled, Slot, read_filled
-from arena.scoring.subjects import Subject
+from arena.scoring.sessions import Session
 from gateway import prompts
 from gateway.crowd import each
 from gateway.errors import Stopped, as_failed
 from gateway.prompt import Ask, Message, Prompt, Schema
-from runstore.ids import number
+from runstore.ids import hashed_number
 from runstore.problems import Problem
 from runstore.records import Failure, Language, Sheet, Utterance
 
@@ -58,21 +58,21 @@ class Form:
         texts = (self.instructions, self.material, self.words)
         return {f"{text.name}.{text.language}": text.hash for text in texts} | {"rubric": self.rubric.hash}
 
-    def prompt(self, subject: Subject, wanted: Wanted | None = None) -> Prompt:
+    def prompt(self, session: Session, wanted: Wanted | None = None) -> Prompt:
         """What a judge is sent: the (wanted part of the) form, then the numbered messages between fences.
 
         The fence depends on the messages alone, so a replay sends the same bytes.
         """
         words = self.words.texts
         instructions, answer = self._instructions(wanted or Wanted.whole(self.rubric))
-        lines = [f"[{place}] {words[one.role]}: {one.text}" for place, one in enumerate(subject.messages)]
+        lines = [f"[{place}] {words[one.role]}: {one.text}" for place, one in enumerate(session.messages)]
         messages = "\n".join(lines)
         material = self.material.fill(messages=messages, fence=fence(messages))
         return Prompt(
             role="score",
             messages=(Message("system", instructions), Message("user", material)),
-            transcript=tuple(_utterance(message.role, message.text) for message in subject.messages),
-            fields={"dialogue_id": subject.id},
+            transcript=tuple(_utterance(message.role, message.text) for message in session.messages),
+            fields={"dialogue_id": session.id},
             schema=answer,
         )
 
@@ -95,7 +95,7 @@ def _utterance(role: str, text: str) -> Utterance:
     return Utterance(role="student" if role in {"student", "question"} else "teacher", text=text)
 
 
-async def fill_in(ask: Ask, form: Form, subject: Subject, judge: str, repeat: int, *, reask: int = 2) -> Sheet:
+async def fill_in(ask: Ask, form: Form, session: Session, judge: str, repeat: int, *, reask: int = 2) -> Sheet:
     """One sheet: one judge, one subject, one repeat (repeats count from 1).
 
     What the first reply lacks is asked for alone, at most ``reask`` times; what stays missing is None. A reply
@@ -106,7 +106,7 @@ async def fill_in(ask: Ask, form: Form, subject: Subject, judge: str, repeat: in
         missing = filled.missing(Wanted.whole(form.rubric))
         if attempt and not _required_of(form.rubric, missing):
             break
-        said = await _ask_once(ask, form, subject, judge, missing, number(subject.id, repeat, attempt))
+        said = await _ask_once(ask, form, session, judge, missing, hashed_number(session.id, repeat, attempt))
         if said.failure is not None and not raws:
             raise said.failure
         if said.value is None:
@@ -114,7 +114,7 @@ async def fill_in(ask: Ask, form: Form, subject: Subject, judge: str, repeat: in
         raws.append(said.raw)
         filled.reason = said.value.reason if not filled.values else filled.reason
         filled.add(said.value)
-    return _sheet(form, subject, judge, repeat, filled, raws)
+    return _sheet(form, session, judge, repeat, filled, raws)
 
 
 def _required_of(rubric: Rubric, wanted: Wanted) -> Wanted:
@@ -128,9 +128,9 @@ def _required(rubric: Rubric) -> Wanted:
 
 
 async def _ask_once(
-    ask: Ask, form: Form, subject: Subject, judge: str, wanted: Wanted, repeat: int
+    ask: Ask, form: Form, session: Session, judge: str, wanted: Wanted, repeat: int
 ) -> Asked[Filled]:
-    quoted = [message.text for message in subject.messages]
+    quoted = [message.text for message in session.messages]
 
     def read(raw: str, finish: str) -> Reading[Filled]:
         filled = read_filled(raw, form.rubric, wanted, finish=finish, quoted=quoted)
@@ -138,13 +138,13 @@ async def _ask_once(
         lacking = _required_of(form.rubric, filled.missing(wanted))
         return Reading(filled, is_readable, not lacking, filled.reason)
 
-    prompt = form.prompt(subject, wanted)
-    return await ask_judge(ask, judge, prompt, read, stage=STAGE, item=subject.id, repeat=repeat)
+    prompt = form.prompt(session, wanted)
+    return await ask_judge(ask, judge, prompt, read, stage=STAGE, item=session.id, repeat=repeat)
 
 
-def _sheet(form: Form, subject: Subject, judge: str, repeat: int, filled: Filled, raws: Sequence[str]) -> Sheet:
+def _sheet(form: Form, session: Session, judge: str, repeat: int, filled: Filled, raws: Sequence[str]) -> Sheet:
     rubric = form.rubric
-    texts = [message.text for message in subject.messages]
+    texts = [message.text for message in session.messages]
     evidence: dict[str, dict[str, str]] = {}
     found: dict[str, dict[str, bool | None]] = {}
     for slot in _in_order(rubric, filled):
@@ -155,7 +155,7 @@ def _sheet(form: Form, subject: Subject, judge: str, repeat: int, filled: Filled
     missing = filled.missing(_required(rubric))
     whole = len(_required(rubric))
     return Sheet(
-        subject=subject.id,
+        subject=session.id,
         judge=judge,
         repeat=repeat,
         values={
@@ -201,7 +201,7 @@ class Sheets:
 async def score_all(
     ask: Ask,
     form: Form,
-    subjects: Sequence[Subject],
+    sessions: Sequence[Session],
     judges: Sequence[str],
     *,
     repeats: int = 3,
@@ -211,7 +211,7 @@ async def score_all(
 ) -> Sheets:
     """Every judge's repeats for every subject, at most ``at_once`` under way (the gateway has its own limits)."""
     work = [
-        (subject, judge, repeat) for subject in subjects for judge in judges for repeat in range(1, repeats + 1)
+        (session, judge, repeat) for session in sessions for judge in judges for repeat in range(1, repeats + 1)
     ]
     outcome = await each(
         work,
@@ -220,7 +220,7 @@ async def score_all(
         finished=finished,
     )
     failures = [
-        as_failed(judge, error).record(STAGE, f"{subject.id}#{judge}#{repeat}")
-        for (subject, judge, repeat), error in outcome.failed
+        as_failed(judge, error).record(STAGE, f"{session.id}#{judge}#{repeat}")
+        for (session, judge, repeat), error in outcome.failed
     ]
     return Sheets(outcome.results(), failures, outcome.stopped)

@@ -115,7 +115,7 @@ class Spread:
     reason: str | None = None
 
 
-def by_subject(rows: Sequence[Combined], measure: Measure, judge: str) -> dict[str, float | None]:
+def by_session(rows: Sequence[Combined], measure: Measure, judge: str) -> dict[str, float | None]:
     """One judge's scores by subject, or the mean over all judges where every one of them has a score."""
     if judge != ALL_JUDGES:
         return {row.subject: measure.get(row) for row in rows if row.judge == judge}
@@ -125,7 +125,7 @@ def by_subject(rows: Sequence[Combined], measure: Measure, judge: str) -> dict[s
     for row in own:
         if (score := measure.get(row)) is not None:
             found[row.subject].append(score)
-    return {subject: fmean(scores) if len(scores) == len(judges) else None for subject, scores in found.items()}
+    return {session: fmean(scores) if len(scores) == len(judges) else None for session, scores in found.items()}
 
 
 def judges_of(rows: Iterable[Combined]) -> list[str]:
@@ -154,8 +154,8 @@ def summary(rubric: Rubric, rows: Sequence[Combined], columns: Sequence[str]) ->
         for value in sorted(set(group_of.values())):
             for judge in judges_of(rows):
                 for measure in measures(rubric):
-                    scores = by_subject(rows, measure, judge)
-                    chosen = [score for subject, score in scores.items() if group_of[subject] == value]
+                    scores = by_session(rows, measure, judge)
+                    chosen = [score for session, score in scores.items() if group_of[session] == value]
                     found.append(_spread((column, value, judge, measure.name), chosen))
     return found
 
@@ -235,7 +235,7 @@ class JudgeRecordRow(Result):
 
 
 def judge_record(
-    judge: str, sheets: Sequence[Sheet], failures: Sequence[Failure], subjects: int, repeats: int
+    judge: str, sheets: Sequence[Sheet], failures: Sequence[Failure], sessions: int, repeats: int
 ) -> JudgeRecord:
     """One judge's record out of all sheets and failures."""
     own = [sheet for sheet in sheets if sheet.judge == judge]
@@ -250,7 +250,7 @@ def judge_record(
     repeated = _repeated(own)
     return JudgeRecord(
         judge=judge,
-        asked=subjects * repeats,
+        asked=sessions * repeats,
         failed=sum(failure.endpoint == judge for failure in failures),
         received=len(own),
         readable=sum(sheet.readable for sheet in own),

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from arena.earlier import Earlier
-from arena.judge import Judged, Judging, judge_match, judged_earlier
+from arena.judge import Judged, Judging, judge_match, judged_before
+from arena.kept import KeptRounds
 from arena.matches import Match, matches
 from arena.sequential.goal import Goal
 from arena.trial import JudgeTrial
@@ -146,7 +146,7 @@ class Pipeline:
         self.folder.write_manifest(self.config, panel.hashes, {})
         played, missing = matches(subsets, replies, pairs)
         wanted = [(match, criterion) for match in played for criterion in how.criterion_ids]
-        before = [judged_earlier(how, match, criterion, earlier) for match, criterion in wanted]
+        before = [judged_before(how, match, criterion, earlier) for match, criterion in wanted]
         work = [
             item
             for item, (_, whole) in zip(wanted, before, strict=True)
@@ -226,7 +226,7 @@ class Pipeline:
             self.progress.say(f"goal: {pursued.account.statement} {used.used} of {used.possible} matches.")
         return pursued.gathered, chosen
 
-    def _try(self, trial: JudgeTrial, judged: Judged, earlier: Earlier) -> None:
+    def _try(self, trial: JudgeTrial, judged: Judged, earlier: KeptRounds) -> None:
         """New rounds count in the judge's trial; one that fails it is asked no more."""
         where = (judged.match.subset.id, *judged.match.endpoints, judged.criterion)
         new = [each for each in judged.judgments if (*where, each.judge, each.round) not in earlier.judgments]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, product
 from typing import Literal
 
-from arena.earlier import Earlier, round_item
 from arena.judge import is_decided
+from arena.kept import KeptRounds, round_item
 from frontdesk.runner import prepare
 from frontdesk.runner.config import PHRASES, Config
 from runstore.records import Failure, Reply
@@ -36,7 +36,7 @@ class Kept:
 
     replies: Mapping[tuple[str, str], Reply] = field(default_factory=dict[tuple[str, str], Reply])
     failures: Mapping[tuple[str, str], Failure] = field(default_factory=dict[tuple[str, str], Failure])
-    rounds: Earlier = field(default_factory=Earlier)
+    rounds: KeptRounds = field(default_factory=KeptRounds)
 
 
 NOTHING_KEPT = Kept()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from arena.judges.families import family_of
 from arena.ratings.battles import Battles
 from arena.ratings.leaderboard import build
 from arena.ratings.result import Leaderboard, RatedModel
@@ -13,6 +12,7 @@ from arena.ratings.settings import Settings
 from arena.ratings.verdicts import from_verdicts, reply_styles, subset_labels
 from frontdesk.runner import published
 from frontdesk.runner.config import Config
+from frontdesk.runner.families import family_of
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.shortfall import Shortfall, shortfall
 from gateway.adapters.catalog import settings_of as endpoint_settings

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from itertools import combinations, product
 from typing import Any
 
-from arena.earlier import Earlier, round_item, round_key
 from arena.judge import Judging
+from arena.kept import KeptRounds, round_item, round_key
 from frontdesk.runner import config as configuration
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner import prepare
@@ -170,7 +170,7 @@ def kept(folder: RunFolder, config: Config, change: Change) -> Kept:
     items = _items([subset.id for subset in folder.subsets()], pairs, how, judges)
     judging = (f for f in recorded if f.stage == "judge" and f.kind != "no_match")
     failed = {failure.item: failure for failure in judging if failure.item in items}
-    return Kept(replies, lost, Earlier(rounds, failed))
+    return Kept(replies, lost, KeptRounds(rounds, failed))
 
 
 def _items(subsets: Sequence[str], pairs: set[tuple[str, str]], how: Judging, judges: set[str]) -> set[str]:

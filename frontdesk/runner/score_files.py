@@ -42,12 +42,12 @@ class Scored:
 
     def rows(self) -> list[Combined]:
         plan, material = self.plan, self.material
-        own = combine_all(material.rubric, self.sheets, material.subjects, plan.judges, plan.repeats)
-        return own + people_rows(material.rubric, material.people, material.subjects)
+        own = combine_all(material.rubric, self.sheets, material.sessions, plan.judges, plan.repeats)
+        return own + people_rows(material.rubric, material.people, material.sessions)
 
     def records(self) -> list[JudgeRecord]:
-        subjects, repeats = len(self.material.subjects), self.plan.repeats
-        return [judge_record(judge, self.sheets, self.failures, subjects, repeats) for judge in self.plan.judges]
+        sessions, repeats = len(self.material.sessions), self.plan.repeats
+        return [judge_record(judge, self.sheets, self.failures, sessions, repeats) for judge in self.plan.judges]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def publish(folder: Path, scored: Scored, teller: Teller) -> ScoreResults:
     ]
     gaps = teller.gaps(rows, judges)
     head = {"rubric": rubric.identity, "notes": [*gaps, *teller.undecided(rows)]}
-    counts = {"subjects": len(scored.material.subjects), "repeats": scored.plan.repeats}
+    counts = {"subjects": len(scored.material.sessions), "repeats": scored.plan.repeats}
     delivered = {
         "judges": [judge.row() for judge in judges],
         "summary": [asdict(spread) for spread in spreads],

@@ -9,8 +9,8 @@ from pathlib import Path
 from arena.rubrics.rubric import Rubric, load_rubric
 from arena.scoring.compare import check_pairs, two_groups
 from arena.scoring.people import read_people
+from arena.scoring.sessions import Session, load_sessions
 from arena.scoring.sheets import Form
-from arena.scoring.subjects import Subject, load_subjects
 from frontdesk.runner.config import Config
 from runstore.problems import Problem
 from runstore.publish import parse_record, read_json, read_records, write_json, write_jsonl
@@ -48,13 +48,13 @@ class Material:
     """What is scored, with what form. ``people``: sheets that people filled in, as judges of one repeat."""
 
     rubric: Rubric
-    subjects: Sequence[Subject]
+    sessions: Sequence[Session]
     people: Sequence[Sheet] = ()
 
     def write(self, folder: Path, plan: Plan) -> None:
         write_json(folder / PLAN, plan)
         write_json(folder / RUBRIC, self.rubric)
-        write_jsonl(folder / SUBJECTS, self.subjects)
+        write_jsonl(folder / SUBJECTS, self.sessions)
         write_jsonl(folder / PEOPLE, self.people)
 
 
@@ -62,13 +62,13 @@ def gather(source: Path, rubric_name: str, plan: Plan, config: Config, *, sheets
     """Everything that is read, and refused where it does not fit, before anything is called. Raises Problem."""
     rubric = load_rubric(rubric_name)
     Form.load(rubric, config.run.language, Path(config.run.prompts) if config.run.prompts else None)
-    subjects = load_subjects(source, rubric)
-    check(subjects, plan.wishes)
-    people = read_people(sheets, rubric, subjects, plan.judges) if sheets else []
+    sessions = load_sessions(source, rubric)
+    check(sessions, plan.wishes)
+    people = read_people(sheets, rubric, sessions, plan.judges) if sheets else []
     raters = dict.fromkeys([*plan.judges, *(sheet.judge for sheet in people)])
     if plan.wishes.reference is not None and plan.wishes.reference not in raters:
         raise Problem(f"--reference: found {plan.wishes.reference!r}, expected one of {', '.join(raters)}")
-    return Material(rubric, subjects, people)
+    return Material(rubric, sessions, people)
 
 
 def check_plan(plan: Plan, config: Config) -> None:
@@ -89,8 +89,8 @@ def read_plan(folder: Path) -> tuple[Plan, Material]:
     """The plan and the material of an earlier scoring run. Raises InputProblem."""
     plan = parse_record(Plan, read_json(folder / PLAN), folder / PLAN)
     rubric = parse_record(Rubric, read_json(folder / RUBRIC), folder / RUBRIC)
-    subjects, people = read_records(folder / SUBJECTS, Subject), read_records(folder / PEOPLE, Sheet)
-    return plan, Material(rubric, subjects, people)
+    sessions, people = read_records(folder / SUBJECTS, Session), read_records(folder / PEOPLE, Sheet)
+    return plan, Material(rubric, sessions, people)
 
 
 def judges_of(folder: Path) -> tuple[str, ...]:
@@ -98,19 +98,19 @@ def judges_of(folder: Path) -> tuple[str, ...]:
     return parse_record(Plan, read_json(folder / PLAN), folder / PLAN).judges if (folder / PLAN).is_file() else ()
 
 
-def check(subjects: Sequence[Subject], wishes: Wishes) -> None:
+def check(sessions: Sequence[Session], wishes: Wishes) -> None:
     """Refuse what could not be made of these subjects in the end, before anything is called. Raises Problem."""
-    known = list(dict.fromkeys(name for subject in subjects for name in subject.columns))
+    known = list(dict.fromkeys(name for session in sessions for name in session.columns))
     for name in (*wishes.by, *(wishes.compare or {}), *([wishes.match] if wishes.match else [])):
         if name not in known:
             raise Problem(f"column {name!r}: found no such column, expected one of {', '.join(known) or 'none'}")
     if wishes.match and not wishes.compare:
         raise Problem("--match: found without --compare, expected the groups to pair")
     for column, values in (wishes.compare or {}).items():
-        pair = two_groups(column, (subject.columns.get(column) for subject in subjects), values)
+        pair = two_groups(column, (session.columns.get(column) for session in sessions), values)
         for value in pair if wishes.match else ():
             check_pairs(
-                subject.columns.get(wishes.match or "")
-                for subject in subjects
-                if subject.columns.get(column) == value
+                session.columns.get(wishes.match or "")
+                for session in sessions
+                if session.columns.get(column) == value
             )

@@ -49,19 +49,19 @@ async def perform(
     if gateway is None:
         raise Problem("scoring calls models, but none were opened")
     form = Form.load(material.rubric, config.run.language, pipeline.prompts)
-    inputs = {"file": plan.source, "subjects": len(material.subjects), "rubric": material.rubric.identity}
+    inputs = {"file": plan.source, "subjects": len(material.sessions), "rubric": material.rubric.identity}
     published.begin(folder.path, "score")
     folder.write_manifest(config, form.hashes, {"score": inputs})
     material.write(folder.path, plan)
     settings = {judge: gateway.endpoints[judge].adapter.settings for judge in plan.judges}
-    asked = sum(part.calls for part in sheets_asked(plan.judges, len(material.subjects), plan.repeats))
+    asked = sum(part.calls for part in sheets_asked(plan.judges, len(material.sessions), plan.repeats))
     pipeline.progress.start("score", asked)
 
     async def sheets(ask: Ask) -> Sheets:
         return await score_all(
             ask,
             form,
-            material.subjects,
+            material.sessions,
             plan.judges,
             repeats=plan.repeats,
             reask=plan.reask,

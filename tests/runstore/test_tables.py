@@ -14,7 +14,7 @@ import pytest
 from arena.agreement.table import load as load_ratings
 from arena.ratings.reading import read_battles
 from arena.rubrics.rubric import load_rubric
-from arena.scoring.subjects import load_subjects
+from arena.scoring.sessions import load_sessions
 from frontdesk.cli import main
 from runstore.problems import InputProblem
 from runstore.tables import Schema, read_table, whole_number
@@ -76,7 +76,7 @@ def _read_questions(path: Path) -> object:
 
 
 def _read_sessions(path: Path) -> object:
-    return [(s.id, s.messages[1].text) for s in load_subjects(path, load_rubric("qac"))]
+    return [(s.id, s.messages[1].text) for s in load_sessions(path, load_rubric("qac"))]
 
 
 @pytest.mark.parametrize("dress", DRESSES)

@@ -6,12 +6,12 @@ import math
 import pytest
 
 from arena.judges.analysis import analyse
-from arena.judges.families import family_of
 from arena.judges.result import JudgesResult
 from arena.ratings.leaderboard import build
 from arena.ratings.settings import Settings
 from arena.ratings.verdicts import from_verdicts
 from arena.votes import verdict
+from frontdesk.runner.families import family_of
 from gateway.adapters.base import EndpointSettings
 from runstore.publish import to_json
 from tests.support.judging_crowds import Habits, crowd

@@ -5,7 +5,7 @@ import pytest
 
 from arena.rubrics.rubric import Rubric, load_rubric
 from arena.scoring.combine import Combined, combine, combine_all
-from arena.scoring.subjects import Message, Subject
+from arena.scoring.sessions import Message, Session
 from runstore.records import Sheet
 from tests.support.qac_sheets import QAC
 
@@ -66,8 +66,8 @@ def test_sheets_of_different_judges_are_not_combined() -> None:
 
 
 def test_a_subject_without_any_sheet_still_has_its_row() -> None:
-    subjects = [Subject(id=name, messages=(Message(role="student", text="?"),)) for name in ("s", "t")]
-    rows = combine_all(QAC, [sheet({})], subjects, ["j", "k"], 1)
+    sessions = [Session(id=name, messages=(Message(role="student", text="?"),)) for name in ("s", "t")]
+    rows = combine_all(QAC, [sheet({})], sessions, ["j", "k"], 1)
     assert [(row.subject, row.judge, row.readable, row.scores.total) for row in rows] == [
         ("s", "j", 1, 40),
         ("s", "k", 0, None),

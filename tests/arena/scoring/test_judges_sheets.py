@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from arena.rubrics.rubric import load_rubric
+from arena.scoring.sessions import Message, Session
 from arena.scoring.sheets import Form, Sheets, fill_in, score_all
-from arena.scoring.subjects import Message, Subject
 from gateway.adapters.scripted import ScriptedAdapter
 from gateway.engine import Gateway
 from gateway.errors import NO, CallFailed, Fault
@@ -14,7 +14,7 @@ from gateway.prompt import Answer
 from tests.support.qac_sheets import QAC, answer_to_schema, sheet_text
 
 FORM = Form.load(QAC, "ko")
-SUBJECT = Subject(
+SUBJECT = Session(
     id="s1",
     messages=(
         Message(role="student", text="이차함수 그래프를 그리고 싶어요"),
@@ -144,18 +144,18 @@ async def scored(*names: str) -> Sheets:
             return Fault("blocked", "refused", NO)
         return json.dumps(answer_to_schema(request["schema"]))
 
-    subjects = [
+    sessions = [
         SUBJECT.model_copy(update={"id": name, "messages": (Message(role="student", text=name),)})
         for name in ("one", "fail", "two")
     ]
     async with gateway(reader, *names) as door:
-        return await score_all(door.ask, FORM, subjects, names, repeats=2)
+        return await score_all(door.ask, FORM, sessions, names, repeats=2)
 
 
 async def test_a_failing_subject_takes_no_other_sheet_with_it() -> None:
     found = await scored("j", "k")
     assert [(sheet.subject, sheet.judge, sheet.repeat) for sheet in found.sheets] == [
-        (subject, judge, repeat) for subject in ("one", "two") for judge in ("j", "k") for repeat in (1, 2)
+        (session, judge, repeat) for session in ("one", "two") for judge in ("j", "k") for repeat in (1, 2)
     ]
     assert [(failure.item, failure.kind) for failure in found.failures] == [
         (f"fail#{judge}#{repeat}", "blocked") for judge in ("j", "k") for repeat in (1, 2)
@@ -180,6 +180,6 @@ async def test_minutes_are_scored_as_question_and_answer() -> None:
         Message(role="question", text="Write the minutes."),
         Message(role="answer", text="We meet on Monday."),
     )
-    prompt = form.prompt(Subject(id="m", messages=messages))
+    prompt = form.prompt(Session(id="m", messages=messages))
     assert "[0] Question: Write the minutes.\n[1] Answer: We meet on Monday." in prompt.messages[1].content
     assert "whole number from 0 to 5" in prompt.messages[0].content

@@ -8,7 +8,7 @@ from arena.scoring.combine import Combined, combine_all
 from arena.scoring.compare import compare_groups
 from arena.scoring.disagreement import disagreements
 from arena.scoring.judges import AgreementWishes, agreement
-from arena.scoring.subjects import Message, Subject
+from arena.scoring.sessions import Message, Session
 from arena.scoring.tables import ALL_JUDGES, breakdown_columns, judge_record, measures, score_table, summary
 from runstore.problems import Problem
 from runstore.records import Failure, Sheet
@@ -17,8 +17,8 @@ from tests.support.qac_sheets import QAC
 TOTAL = measures(QAC)[-1]
 
 
-def subject(name: str, **columns: str) -> Subject:
-    return Subject(id=name, messages=(Message(role="student", text=name),), columns=columns)
+def scored(name: str, **columns: str) -> Session:
+    return Session(id=name, messages=(Message(role="student", text=name),), columns=columns)
 
 
 def sheet(name: str, judge: str, met: int | None, repeat: int = 1, **more: Any) -> Sheet:
@@ -32,9 +32,9 @@ def sheet(name: str, judge: str, met: int | None, repeat: int = 1, **more: Any) 
 def rows_of(scores: Mapping[str, Mapping[str, int | None]], **columns: Mapping[str, str]) -> list[Combined]:
     """Rows by judge and subject; a subject that a judge has no sheet for is missing."""
     names = list(dict.fromkeys(name for given in scores.values() for name in given))
-    subjects = [subject(name, **columns.get(name, {})) for name in names]
+    sessions = [scored(name, **columns.get(name, {})) for name in names]
     sheets = [sheet(name, judge, met) for judge, given in scores.items() for name, met in given.items()]
-    return combine_all(QAC, sheets, subjects, list(scores), 1)
+    return combine_all(QAC, sheets, sessions, list(scores), 1)
 
 
 def test_means_say_out_of_how_many_so_that_failing_cannot_flatter() -> None:
@@ -63,7 +63,7 @@ def test_all_judges_together_count_a_subject_only_where_each_scored_it() -> None
 
 def test_a_score_row_has_items_areas_and_totals_before_and_after_floors() -> None:
     floored = sheet("a", "j", 32, flags={"reached_content": 0})
-    rows = combine_all(QAC, [floored], [subject("a", mode="agent", total="mine")], ["j"], 1)
+    rows = combine_all(QAC, [floored], [scored("a", mode="agent", total="mine")], ["j"], 1)
     header, (cells,) = score_table(QAC, rows)
     row = dict(zip(header, cells, strict=True))
     assert [row[name] for name in ("A1", "B1", "A", "B", "C", "total")] == [5, 1, 15, 3, 10, 28]
@@ -88,7 +88,7 @@ def test_a_judge_is_told_by_what_it_delivered() -> None:
         sheet("a", "other", 5),
     ]
     failures = [Failure(stage="score", item="b#j#2", endpoint="j", kind="blocked", message="no")]
-    record = judge_record("j", sheets, failures, subjects=2, repeats=2)
+    record = judge_record("j", sheets, failures, sessions=2, repeats=2)
     assert (record.asked, record.failed, record.received, record.readable) == (4, 1, 3, 2)
     assert (record.values, record.values_missing) == (96, 32)
     assert (record.quotes, record.quotes_found, record.asked_again) == (2, 1, 1)

@@ -27,7 +27,7 @@ from arena.human.study import parse_study
 from arena.ratings.leaderboard import build
 from arena.ratings.settings import Settings
 from arena.rubrics.rubric import load_rubric
-from arena.scoring.subjects import Message, Subject
+from arena.scoring.sessions import Message, Session
 from frontdesk.export.card import card
 from frontdesk.report.blocks import Document, Table
 from frontdesk.report.sections.agent_runs.document import document as agent_runs_document
@@ -110,7 +110,7 @@ def _study(folder: Path) -> Document:
 def _scores(folder: Path) -> Document:
     rubric = load_rubric("qac")
     sessions = [
-        Subject(id=f"{HOSTILE} {at}", messages=(Message(role="student", text=HOSTILE),), columns={"mode": mode})
+        Session(id=f"{HOSTILE} {at}", messages=(Message(role="student", text=HOSTILE),), columns={"mode": mode})
         for at, mode in enumerate((HOSTILE, "plain") * 3)
     ]
     sheets = [

@@ -25,7 +25,7 @@ def provenance(scored: Scored, say: Words) -> str:
     plan = scored.plan
     return say(
         "provenance",
-        subjects=len(scored.material.subjects),
+        subjects=len(scored.material.sessions),
         source=plan.source,
         rubric=scored.rubric.identity,
         judges=", ".join(plan.judges),

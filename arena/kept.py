@@ -23,11 +23,11 @@ def round_item(match: str, criterion: str, judge: str, number: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class KeptRounds:
     """Judgments by round, and failures by the item they are recorded under (a round's, or a whole match's)."""
 
     judgments: Mapping[RoundKey, Judgment] = field(default_factory=dict[RoundKey, Judgment])
     failures: Mapping[str, Failure] = field(default_factory=dict[str, Failure])
 
 
-NOTHING = Earlier()
+NOTHING = KeptRounds()

@@ -48,7 +48,7 @@ class Message(Record):
     text: str
 
 
-class Subject(Record):
+class Session(Record):
     """One thing to score. ``columns``: everything else its row says, as texts, for breakdowns."""
 
     id: str
@@ -56,35 +56,35 @@ class Subject(Record):
     columns: dict[str, str] = Field(default_factory=dict[str, str])
 
 
-def load_subjects(path: Path, rubric: Rubric) -> list[Subject]:
+def load_sessions(path: Path, rubric: Rubric) -> list[Session]:
     """The subjects of a table in any form that :func:`read_table` knows, in its order.
 
     A row is a dialogue (``utterances`` or ``messages`` with role and text or content) or has ``question`` and
     ``answer``. Its id is in ``id``, ``subject``, ``session_id``, ``session`` or ``dialogue``.
     Raises InputProblem with file, line and field; ids must be there and differ.
     """
-    subjects: list[Subject] = []
+    sessions: list[Session] = []
     lines: dict[str, int] = {}
     names = Names(path)
     for number, row in read_table(path, SESSIONS).rows:
         name = _id_column(path, number, row)
-        subject = Subject(
+        session = Session(
             id=clean_unicode(names.take(str(row[name]), line=number, column=name)),
             messages=_messages(path, number, row),
             columns=_columns({key: value for key, value in row.items() if key != name}),
         )
-        if subject.id in lines:
-            found = f"{subject.id!r} again (first on line {lines[subject.id]})"
+        if session.id in lines:
+            found = f"{session.id!r} again (first on line {lines[session.id]})"
             raise InputProblem(path, "each subject once", found=found, line=number)
-        if rubric.subject == "answer" and {message.role for message in subject.messages} != {"question", "answer"}:
+        if rubric.subject == "answer" and {message.role for message in session.messages} != {"question", "answer"}:
             raise InputProblem(
                 path, f"question and answer (rubric {rubric.name})", found="a dialogue", line=number
             )
-        lines[subject.id] = number
-        subjects.append(subject)
-    if not subjects:
+        lines[session.id] = number
+        sessions.append(session)
+    if not sessions:
         raise InputProblem(path, "at least one subject", found="an empty file")
-    return subjects
+    return sessions
 
 
 def _id_column(path: Path, number: int, row: Row) -> str:

@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 
 from arena.rubrics.rubric import load_rubric
-from arena.scoring.subjects import Subject, load_subjects
+from arena.scoring.sessions import Session, load_sessions
 from runstore.problems import InputProblem
 
 QAC, MINUTES = load_rubric("qac"), load_rubric("meeting_minutes")
 
 
-def load(folder: Path, *rows: dict[str, Any], rubric: Any = QAC) -> list[Subject]:
+def load(folder: Path, *rows: dict[str, Any], rubric: Any = QAC) -> list[Session]:
     path = folder / "in.jsonl"
     path.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
-    return load_subjects(path, rubric)
+    return load_sessions(path, rubric)
 
 
 def test_dialogues_of_a_run_bring_persona_and_levels_along(tmp_path: Path) -> None:
@@ -26,12 +26,12 @@ def test_dialogues_of_a_run_bring_persona_and_levels_along(tmp_path: Path) -> No
         "complete": True,
         "utterances": [{"role": "student", "text": "Why?"}, {"role": "teacher", "text": "What do you think?"}],
     }
-    (subject,) = load(tmp_path, row)
-    assert [(message.role, message.text) for message in subject.messages] == [
+    (session,) = load(tmp_path, row)
+    assert [(message.role, message.text) for message in session.messages] == [
         ("student", "Why?"),
         ("teacher", "What do you think?"),
     ]
-    assert subject.columns == {
+    assert session.columns == {
         "persona": "p",
         "motivation": "low",
         "topic": "networks",
@@ -59,8 +59,8 @@ def test_chat_messages_and_question_answer_rows_are_read(tmp_path: Path) -> None
 def test_csv_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
     path.write_bytes("\ufeffid,question,answer,mode\n1,Q,A,x\n".encode())
-    (subject,) = load_subjects(path, MINUTES)
-    assert (subject.id, subject.messages[1].text, subject.columns["mode"]) == ("1", "A", "x")
+    (session,) = load_sessions(path, MINUTES)
+    assert (session.id, session.messages[1].text, session.columns["mode"]) == ("1", "A", "x")
 
 
 @pytest.mark.parametrize(
