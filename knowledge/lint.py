@@ -16,6 +16,7 @@ Finding = tuple[Place, str]
 LONGEST_KEY = 1.6
 LEAKED_WORDS = 0.4
 FEWEST_OPTIONS = 3
+SHORTEST_REPEATED = 20
 _WORD = re.compile(r"[a-z]{5,}|[가-힣]{2,}")
 
 
@@ -30,8 +31,20 @@ def findings(topic: Topic) -> Iterator[Finding]:
             yield ("items",), f"at least one {kind} item"
     if len({item.id for item in topic.items}) < len(topic.items):
         yield ("items",), "each item's id once"
+    spoken = _spoken(topic)
     for at, item in enumerate(topic.items):
         yield from _item(topic, item, ("items", at))
+        for text in (item.ask, *(option.text for tier in item.tiers for option in tier if option.key)):
+            if len(text) > SHORTEST_REPEATED and text.casefold() in spoken:
+                yield ("items", at), f"words that nobody says in the dialogue, not {text!r}"
+
+
+def _spoken(topic: Topic) -> str:
+    """All that students are told to say and that scripted tutors say."""
+    scripts = topic.scripts
+    said = [*(one.states for one in topic.taught), *(one.says for one in topic.misconceptions)]
+    said += [*scripts.contrast.values(), *scripts.wrong.values(), scripts.leak.text, scripts.misaligned.text]
+    return "\n".join(said).casefold()
 
 
 def _components(topic: Topic) -> Iterator[Finding]:

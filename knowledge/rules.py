@@ -70,6 +70,7 @@ class Gate(Part):
     contrast_transfer_above: float
     misaligned_transfer_below: float
     leak_transfer_below: float
+    lecture_transfer_below: float
     wrong_transfer_below: float
     leak_recall_above: float
     wrong_misconceptions_above: float

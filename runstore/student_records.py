@@ -10,7 +10,7 @@ from typing import Literal
 
 from runstore.records import Act, Record, Role, VerdictOutcome
 
-CONTROLS = ("null", "misaligned", "wrong", "leak", "contrast")
+CONTROLS = ("null", "misaligned", "wrong", "leak", "lecture", "contrast")
 """Tutors with fixed words: what each must do to a student is known."""
 CONTROL_ARM = "control:"
 ROOT_ARM = ""

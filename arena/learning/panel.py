@@ -35,6 +35,7 @@ def panel(
         _bound(known, students, "misaligned", "transfer", gate.misaligned_transfer_below, "below"),
         _bound(known, students, "leak", "transfer", gate.leak_transfer_below, "below"),
         _bound(known, students, "leak", "recall", gate.leak_recall_above, "above"),
+        _bound(known, students, "lecture", "transfer", gate.lecture_transfer_below, "below"),
         _bound(known, students, "wrong", "transfer", gate.wrong_transfer_below, "below"),
         _bound(known, students, "wrong", "misconceptions", gate.wrong_misconceptions_above, "above"),
         _bound(known, students, "null", "transfer", gate.control_within, "below", against=ROOT_ARM),

@@ -25,7 +25,7 @@ _CLAUSE = re.compile(r"[,;:—–]|\bso\b|\bbut\b|(?<=니까)\s|(?<=지만)\s|(?
 _ASKS = re.compile(
     r"[?？]|^\W*(?:suppose|imagine|think (?:about|of)|consider|what if|picture|look at|follow|take|try|explain)\b"
     r"|(?:생각해|상상해|따져|설명해|말해)\s*(?:봐|보자|보세요|볼까|줘|보면)?\W*$|해 봐\W*$|해 보자\W*$"
-    r"|(?:까|나요|니|가요|을지|는지)\W*$",
+    r"|(?:(?<!니)까|나요|니|가요|을지|는지)\W*$",
     re.IGNORECASE,
 )
 _DENIES = re.compile(

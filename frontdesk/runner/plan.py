@@ -249,8 +249,8 @@ def rollouts_asked(config: Config, subsets: int, replies: Mapping[str, int]) -> 
     for name, count in replies.items():
         tutor = baseline if how.continued == "baseline" and baseline is not None else name
         parts.append(Calls("student", "teacher", tutor, count * tree.tutors))
-    # After its first utterance the leak says what null says: the same words asked twice are one call.
-    scripted = how.panel * (len(CONTROLS) * tree.labels - (tree.labels - 1)) if subsets else 0
+    # After their first utterance leak and lecture say what null says: the same words asked twice are one call.
+    scripted = how.panel * ((len(CONTROLS) - 2) * tree.labels + 2) if subsets else 0
     parts += [
         Calls("student", "labeller", name, trees * tree.labels + scripted)
         for name in how.labellers

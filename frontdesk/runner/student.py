@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.judges.families import family_of
 from arena.learning.assess import Evidence, assess
 from arena.learning.labelling import ModelLabeller
 from arena.learning.leaves import Forest
 from arena.learning.panel import Known
 from arena.learning.phrases import PhraseLabeller
-from arena.learning.result import Made, StudentSide
+from arena.learning.result import Made, StudentSide, read_student
 from frontdesk.runner import plan, prepare, published
 from frontdesk.runner.config import PHRASES, Config, StudentSection
+from frontdesk.runner.families import family_of
 from frontdesk.runner.rating import settings_of as rating_settings
 from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.base import EndpointSettings
 from gateway.adapters.catalog import settings_of
 from gateway.prompt import Ask
 from knowledge import Learning, Outcomes, TopicBank, load_learning, load_outcomes, load_topics
-from runstore.ids import number, shuffled
+from runstore.ids import hashed_number, shuffled
 from runstore.languages import words
 from runstore.problems import Problem
 from runstore.publish import write_json, write_jsonl
@@ -204,7 +204,7 @@ class StudentStage:
 
         async def reply(history: Sequence[Utterance], states: Mapping[str, str], path: Samples) -> Said:  # noqa: ARG001
             prompt = self.rolling.roles.teacher_prompt(history, style, fields, given.system)
-            repeat = number(branch.at.who, *path)
+            repeat = hashed_number(branch.at.who, *path)
             answer = await ask(endpoint, prompt, repeat=repeat, stage=STAGE, item=branch.name)
             return Said(answer.text, answer.finish)
 
@@ -304,3 +304,12 @@ def known_moves(panel: Sequence[Branch], nodes: Sequence[Node]) -> dict[str, Kno
 def with_section(config: Config) -> Config:
     """The configuration with a ``[student]`` section: its own, or the default one."""
     return config if config.student is not None else config.model_copy(update={"student": StudentSection()})
+
+
+def is_refused(folder: RunFolder) -> bool:
+    """Whether the run has a student's side that decides nothing, or not everything."""
+    file = folder.file("student.json")
+    if not file.is_file():
+        return False
+    side = read_student(file)
+    return not side.panel.passed or side.counts.invalid > 0

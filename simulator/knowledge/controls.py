@@ -4,6 +4,7 @@ null        says nothing of the subject
 misaligned  asks a good question about something that the transfer items do not need
 wrong       teaches a misconception
 leak        states the answer
+lecture     states what the transfer items need: being told it must not count as understanding it
 contrast    puts a question to what this student holds, on what the transfer items need first
 """
 
@@ -45,7 +46,14 @@ class Scripted:
             return scripts.misaligned.text, scripts.misaligned.moves()
         if self.control == "leak" and turn == 0:
             return scripts.leak.text, scripts.leak.moves()
+        if self.control == "lecture" and turn == 0:
+            return self._lecture()
         return nothing
+
+    def _lecture(self) -> tuple[str, Known]:
+        parts = [self.topic.component[name] for name in self.topic.transfer]
+        text = " ".join(f"{one.states[0].upper()}{one.states[1:]}: {one.key_phrases[0]}." for one in parts)
+        return text, {one.id: ("tell", None) for one in parts}
 
     def _contrast(self, turn: int) -> tuple[str, Known]:
         """First what the transfer items need, then the rest; what is understood already is left alone."""

@@ -16,7 +16,7 @@ from gateway.errors import CallFailed, as_failed
 from gateway.prompt import Ask
 from knowledge.rules import Learning
 from knowledge.topic import Topic
-from runstore.ids import content_id, draw, number
+from runstore.ids import content_id, draw, hashed_number
 from runstore.records import Failure, Persona, Subset, Utterance
 from runstore.student_records import ROOT_ARM, MoveLabel, Node, QuizRow, StateChange
 from simulator.knowledge.acts import Directions, Intention, intention, is_kept
@@ -190,7 +190,7 @@ class _Tree:
 
     async def _labels(self, before: str, said: str, node: str, path: Samples) -> Sequence[MoveLabel]:
         """Every labeller's labels are recorded; the first one's decide."""
-        repeat = number(self.at.who, *path)
+        repeat = hashed_number(self.at.who, *path)
         deciding: Sequence[MoveLabel] | None = None
         for labeller in self.how.labellers:
             found = await labeller(self.ask, self.at.topic, before, said, node=node, repeat=repeat)
@@ -244,7 +244,7 @@ class _Tree:
         fields = {"dialogue_id": at.subset.dialogue, "topic": at.subset.subject}
         prompt = how.roles.student_prompt(at.persona, history, meant.act, fields, direction)
         item = _id(at, ROOT_ARM, path, "student")
-        answer = await self.ask(how.student, prompt, repeat=number(at.who, *path), stage=STAGE, item=item)
+        answer = await self.ask(how.student, prompt, repeat=hashed_number(at.who, *path), stage=STAGE, item=item)
         speech = read_speech(answer.text, "student")
         _whole(how.student, answer.finish)
         if speech.is_blank:

@@ -73,7 +73,7 @@ def changed(tmp_path: Path, **changes: object) -> Path:
         ({"items__2__options__1__key": True}, "one key"),
         ({"items__2__options__1__text": "it loops for ever"}, "each option once"),
         ({"items__3__components": ["cycle"]}, "untouched component"),
-        ({"scripts__misaligned__labels": {"monotone": "hint"}}, "nothing about the components behind the transfer"),
+        ({"scripts__misaligned__labels": {"monotone": "hint"}}, "nothing about the components behind"),
         ({"scripts__contrast": {"shift": "What then?"}}, "words for 'endless'"),
         ({"misconceptions__0__of": "nothing"}, "a component, not 'nothing'"),
         ({"components__0__key_phrases": []}, "phrases by which"),

@@ -38,7 +38,7 @@ def _claims(side: StudentSide, language: Language) -> Iterator[Block]:
     for row in side.differences:
         if row.outcome == "transfer":
             yield Text(_claim(side, row, language), "lead")
-    yield Text(_say("no_evidence", language), "soft")
+    yield Text(_say("no_evidence", language))
 
 
 def _claim(side: StudentSide, row: DifferenceRow, language: Language) -> str:
