@@ -80,7 +80,7 @@ class ModelLabeller:
         return Prompt(role="judge", messages=(Message("user", content),), schema=SCHEMA)
 
     async def __call__(
-        self, ask: Ask, topic: Topic, before: str, said: str, *, node: str, repeat: int
+        self, ask: Ask, topic: Topic, before: str, said: str, *, node: str, repeat: int, stage: str = "student"
     ) -> Sequence[MoveLabel]:
         """The labels of one utterance, none where it does nothing.
 
@@ -93,7 +93,7 @@ class ModelLabeller:
             )
 
         prompt = self.prompt(topic, before, said)
-        asked = await ask_judge(ask, self.name, prompt, read, stage="student", item=node, repeat=repeat)
+        asked = await ask_judge(ask, self.name, prompt, read, stage=stage, item=node, repeat=repeat)
         if asked.failure is not None:
             raise asked.failure
         if asked.state != "answered":

@@ -56,6 +56,7 @@ class PhraseLabeller:
         *,
         node: str,
         repeat: int,  # noqa: ARG002
+        stage: str = "student",  # noqa: ARG002
     ) -> Sequence[MoveLabel]:
         return labels_of(topic, said, node)
 

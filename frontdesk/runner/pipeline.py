@@ -84,9 +84,13 @@ class Pipeline:
 
         async def hold(one: tuple[Persona, SeedQuestion, int]) -> Held:
             person, question, copy = one
-            return await converse(ask, person, question, cast.conversation, cast.roles, copy=copy)
+            return await converse(
+                ask, person, question, cast.conversation, cast.roles, copy=copy, knowing=cast.knowing
+            )
 
-        held = await self._each("simulate", planned, hold, (how.student, how.teacher))
+        readers = [] if cast.knowing is None else [cast.knowing.labeller.name]
+        asked = [name for name in (how.student, how.teacher, *readers) if name in self._gateway().endpoints]
+        held = await self._each("simulate", planned, hold, asked)
         dialogues = [one.dialogue for one in held.results() if one.dialogue.turns > 0]
         failures = [one.failure for one in held.results() if one.failure is not None]
         failures += [as_failed(how.teacher, error).record("simulate", "dialogue") for _, error in held.failed]

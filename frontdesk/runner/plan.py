@@ -65,6 +65,7 @@ class Workload:
     turns: int = 0
     student: str | None = None
     teacher: str | None = None
+    reader: str | None = None
     subsets: int = 0
     subsets_wanted: int = 0
     endpoints: tuple[str, ...] = ()
@@ -97,6 +98,8 @@ class Workload:
             # The first utterance is the seed question, the last word is the teacher's.
             parts.append(Calls("simulate", "student", self.student, self.dialogues * (self.turns - 1)))
             parts.append(Calls("simulate", "teacher", self.teacher, self.dialogues * self.turns))
+            if self.reader is not None:
+                parts.append(Calls("simulate", "labeller", self.reader, self.dialogues * (self.turns - 1)))
         if self.is_collected:
             parts += [Calls("collect", "teacher", name, self.subsets) for name in self.endpoints]
         parts += [Calls("judge", "judge", name, self.verdicts * self.rounds_each) for name in self.judges]
@@ -134,6 +137,7 @@ def workload(
         turns=how.turns if how is not None else 0,
         student=how.student if how is not None else None,
         teacher=how.teacher if how is not None else None,
+        reader=_reader(config),
         subsets=possible if subsets is None else subsets,
         subsets_wanted=config.cut.subsets,
         endpoints=collect.endpoints if collect is not None else tuple(replied),
@@ -142,6 +146,14 @@ def workload(
     )
     load = replace(load, rollouts=tuple(_rollouts(config, load.subsets, load.endpoints)))
     return _with_judging(config, load, replied, criteria)
+
+
+def _reader(config: Config) -> str | None:
+    """The endpoint that reads tutors' moves while students with a state are simulated."""
+    if config.simulate is None or config.simulate.acts != "knowledge" or config.student is None:
+        return None
+    first = config.student.labellers[0]
+    return None if first == PHRASES else first
 
 
 def _rollouts(config: Config, subsets: int, endpoints: Sequence[str]) -> list[Calls]:

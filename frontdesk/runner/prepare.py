@@ -25,6 +25,7 @@ from runstore.problems import Problem
 from runstore.records import Persona, SeedQuestion
 from simulator.collect import styles_of
 from simulator.conversation import Conversation, weights_of
+from simulator.knowledge.knowing import Knowing
 from simulator.roles import Roles
 
 
@@ -36,6 +37,7 @@ class Simulation:
     questions: Sequence[SeedQuestion]
     conversation: Conversation
     roles: Roles
+    knowing: Knowing | None = None
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -99,7 +101,16 @@ def simulation(config: Config) -> Simulation:
     if silent := [person.id for person in everybody if not any(weights_of(conversation, person).values())]:
         raise Problem(f"the weights of kinds of utterance leave {silent[0]} none to choose from")
     roles = Roles.load(run.language, prompts_of(config), [how.style])
-    return Simulation(everybody, _questions(config), conversation, roles)
+    questions = _questions(config)
+    if how.acts != "knowledge":
+        return Simulation(everybody, questions, conversation, roles)
+    from frontdesk.runner.knowing import knowing  # topics are read only where they are used
+
+    known = knowing(config, prompts_of(config))
+    on_topics = [question for question in questions if question.id in known.topics]
+    if not on_topics:
+        raise Problem('simulate.acts: found "knowledge", expected questions with a reviewed topic: there are none')
+    return Simulation(everybody, on_topics, conversation, roles, known)
 
 
 def _factors(config: Config) -> FactorSet:

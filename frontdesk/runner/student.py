@@ -8,20 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from arena.learning.assess import Evidence, assess
-from arena.learning.labelling import ModelLabeller
 from arena.learning.leaves import Forest
 from arena.learning.panel import Known
-from arena.learning.phrases import PhraseLabeller
 from arena.learning.result import Made, StudentSide, read_student
 from frontdesk.runner import plan, prepare, published
 from frontdesk.runner.config import PHRASES, Config, StudentSection
 from frontdesk.runner.families import family_of
+from frontdesk.runner.knowing import Knowledge, hashes_of, labellers_of
 from frontdesk.runner.rating import settings_of as rating_settings
 from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.base import EndpointSettings
 from gateway.adapters.catalog import settings_of
 from gateway.prompt import Ask
-from knowledge import Learning, Outcomes, TopicBank, load_learning, load_outcomes, load_topics
+from knowledge import Outcomes
 from runstore.ids import hashed_number, shuffled
 from runstore.languages import words
 from runstore.problems import Problem
@@ -35,7 +34,6 @@ from simulator.knowledge.rollout import (
     NO_REPLY,
     STAGE,
     Grown,
-    Labeller,
     Rolling,
     Said,
     Samples,
@@ -64,30 +62,6 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
-    """Topics and rules as the configuration has them."""
-
-    bank: TopicBank
-    learning: Learning
-    outcomes: Outcomes
-
-    @classmethod
-    def load(cls, config: Config) -> Knowledge:
-        """Raises Problem, InputProblem."""
-        how = config.require_student()
-        topics, learning, outcomes = (Path(p) if p else None for p in (how.topics, how.learning, how.outcomes))
-        bank = load_topics(topics, config.run.language, drafts=how.drafts)
-        return cls(bank, load_learning(learning), load_outcomes(outcomes))
-
-
-def labeller_of(name: str, config: Config, prompts: Path | None) -> Labeller:
-    """The labeller of that name: an endpoint with the moves prompt, or the one that needs no model."""
-    if name == PHRASES:
-        return PhraseLabeller()
-    return ModelLabeller.load(name, config.run.language, prompts)
-
-
-@dataclass(frozen=True, slots=True)
 class StudentStage:
     """Everything the stage needs before its first call."""
 
@@ -103,8 +77,6 @@ class StudentStage:
     def prepared(cls, config: Config, prompts: Path | None) -> StudentStage:
         """Raises Problem, InputProblem for whatever would go wrong without asking anybody."""
         how, knowledge = config.require_student(), Knowledge.load(config)
-        if PHRASES in config.endpoints:
-            raise Problem(f"endpoints.{PHRASES}: expected another name, as student.labellers means its own by it")
         student, baseline = plan.speakers(config)
         if student is None:
             raise Problem("student.student: found none, expected an endpoint that words the student's utterances")
@@ -116,10 +88,8 @@ class StudentStage:
         styles = [*styles_of(settings), *([config.simulate.style] if config.simulate is not None else [])]
         roles = Roles.load(config.run.language, prompts, list(dict.fromkeys(styles)))
         directions = Directions.load(config.run.language, prompts)
-        labellers = tuple(labeller_of(name, config, prompts) for name in how.labellers)
-        hashes = {**roles.hashes, **directions.hashes}
-        for labeller in labellers:
-            hashes |= labeller.hashes if isinstance(labeller, ModelLabeller) else {}
+        labellers = labellers_of(config, prompts)
+        hashes = {**roles.hashes, **directions.hashes, **hashes_of(labellers)}
         rolling = Rolling(how.branches, config.run.seed, knowledge.learning, labellers, roles, directions, student)
         silent = Rolling(how.branches, config.run.seed, knowledge.learning, labellers, roles, directions)
         people = {person.id: person for person in prepare.people(config)}

@@ -16,11 +16,12 @@ from gateway.errors import CallFailed, as_failed
 from gateway.prompt import Ask
 from knowledge.rules import Learning
 from knowledge.topic import Topic
-from runstore.ids import content_id, draw, hashed_number
+from runstore.ids import content_id, hashed_number
 from runstore.records import Failure, Persona, Subset, Utterance
 from runstore.student_records import ROOT_ARM, MoveLabel, Node, QuizRow, StateChange
-from simulator.knowledge.acts import Directions, Intention, intention, is_kept
-from simulator.knowledge.state import Chance, chances, credit_of, engaged, first_states
+from simulator.knowledge.acts import Directions, Intention
+from simulator.knowledge.state import credit_of, first_states
+from simulator.knowledge.step import Step, consider
 from simulator.roles import Roles
 from simulator.speech import read_speech
 
@@ -53,7 +54,7 @@ class Labeller(Protocol):
     def name(self) -> str: ...
 
     async def __call__(
-        self, ask: Ask, topic: Topic, before: str, said: str, *, node: str, repeat: int
+        self, ask: Ask, topic: Topic, before: str, said: str, *, node: str, repeat: int, stage: str = STAGE
     ) -> Sequence[MoveLabel]: ...
 
 
@@ -210,39 +211,34 @@ class _Tree:
     ) -> None:
         how, at = self.how, self.at
         place = (at.who, *map(str, path))
-        u = draw(how.seed, "learn", *place)
-        is_engaged = draw(how.seed, "engaged", *place) < engaged(how.rules, at.subset.levels)
-        possible = chances(at.topic, how.rules, states, labels)
-        # First as if the student tries what it is asked; what it then says shows whether it did.
-        hoped = _after(states, possible, u, attempted=None if is_engaged else "")
-        meant = intention(at.topic, hoped, labels, is_engaged=is_engaged, seed=how.seed, at=place)
-        hoped = _after(states, possible, u, attempted=meant.component if meant.is_attempt else "")
-        text = await self._utter(path, history, hoped, meant)
-        attempted = meant.is_attempt and (text is None or is_kept(at.topic, hoped, meant, text))
-        after = _after(states, possible, u, attempted=meant.component if attempted else "")
-        node = self._speak(
-            path, text, parent, "student", meant, attempted=attempted if meant.is_attempt else None, states=after
-        )
+        step = consider(at.topic, how.rules, states, labels, at.subset.levels, how.seed, place)
+        text = await self._utter(path, history, step)
+        attempted, after = step.spoken(text)
+        node = self._speak(path, text, parent, "student", step.meant, attempted=attempted, states=after)
         self.grown.changes += [
-            StateChange(node=node, component=one.component, before=one.before, after=after[one.component],
-                        p=round(one.p, 6), draw=round(u, 6))
-            for one in possible
-        ]  # fmt: skip
+            StateChange(
+                node=node,
+                component=one.component,
+                before=one.before,
+                after=after[one.component],
+                p=round(one.p, 6),
+                draw=round(step.u, 6),
+            )
+            for one in step.possible
+        ]
         if len(path) == how.turns:
             self.grown.quiz += _quiz(at.topic, how.rules, after, node)
             return
         said = (*history, Utterance(role="student", text=text or ""))
         await self.turn(path, said, after, node, None)
 
-    async def _utter(
-        self, path: Samples, history: tuple[Utterance, ...], states: Mapping[str, str], meant: Intention
-    ) -> str | None:
+    async def _utter(self, path: Samples, history: tuple[Utterance, ...], step: Step) -> str | None:
         how, at = self.how, self.at
         if how.student is None:
             return None
-        direction = how.directions.direction(at.topic, states, meant)
+        direction = how.directions.direction(at.topic, step.hoped, step.meant)
         fields = {"dialogue_id": at.subset.dialogue, "topic": at.subset.subject}
-        prompt = how.roles.student_prompt(at.persona, history, meant.act, fields, direction)
+        prompt = how.roles.student_prompt(at.persona, history, step.meant.act, fields, direction)
         item = _id(at, ROOT_ARM, path, "student")
         answer = await self.ask(how.student, prompt, repeat=hashed_number(at.who, *path), stage=STAGE, item=item)
         speech = read_speech(answer.text, "student")
@@ -286,18 +282,6 @@ def _whole(endpoint: str, finish: str) -> None:
         raise CallFailed(endpoint, "empty", "there is no reply to begin with", 0)
     if finish != "stop":
         raise CallFailed(endpoint, "truncated", f"the utterance was cut off ({finish})", 1)
-
-
-def _after(
-    states: Mapping[str, str], possible: Sequence[Chance], u: float, *, attempted: str | None
-) -> dict[str, str]:
-    """The states after a draw. ``attempted``: the component tried (None: whichever it may be)."""
-    moved = {
-        one.component: one.after(u)
-        for one in possible
-        if not one.needs_attempt or attempted is None or one.component == attempted
-    }
-    return {**states, **moved}
 
 
 def _quiz(topic: Topic, rules: Learning, states: Mapping[str, str], leaf: str) -> list[QuizRow]:

@@ -11,8 +11,9 @@ from typing import Any
 from arena.learning.result import StudentSide
 from frontdesk.runner import config as configuration
 from frontdesk.runner.config import Config
+from frontdesk.runner.knowing import Knowledge
 from frontdesk.runner.runfolder import RunFolder
-from frontdesk.runner.student import Branch, Knowledge, StudentStage
+from frontdesk.runner.student import Branch, StudentStage
 from knowledge import Learning, Outcomes
 from runstore.records import Reply, Subset, Usage
 from simulator.knowledge.rollout import Grown
