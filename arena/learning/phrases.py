@@ -24,7 +24,7 @@ _SENTENCE = re.compile(r".+?(?:[.!?。？！…]+(?=[\s\"”’)]|$)|\n|$)", re.
 _CLAUSE = re.compile(r"[,;:—–]|\bso\b|\bbut\b|(?<=니까)\s|(?<=지만)\s|(?<=는데)\s")
 _ASKS = re.compile(
     r"[?？]|^\W*(?:suppose|imagine|think (?:about|of)|consider|what if|picture|look at|follow|take|try|explain)\b"
-    r"|(?:생각해|상상해|따져|설명해|말해)\s*(?:봐|보자|보세요|볼까|줘|보면)?\W*$|해 봐\W*$|해 보자\W*$"
+    r"|상상해|가정해|(?:생각해|따져|설명해|말해)\s*(?:봐|보자|보세요|볼까|줘|보면)?\W*$|해 봐\W*$|해 보자\W*$"
     r"|(?:(?<!니)까|나요|니|가요|을지|는지)\W*$",
     re.IGNORECASE,
 )
@@ -36,6 +36,7 @@ _DENIES = re.compile(
 _ASCRIBES = re.compile(
     r"\b(?:you|they|some|many|people) (?:\w+ )?(?:said|wrote|claim|say|think|believe)"
     r"|it is often said|the idea that"
+    r"|(?:이건|그건|이게|그게|그런 게|그렇지) ?(?:아니|않|틀)"
     r"|라고 (?:했|말했|썼)|다고 (?:했|말했|썼|생각하|생각했|믿)|(?:라는|다는) (?:말|생각|주장)",
     re.IGNORECASE,
 )
@@ -84,9 +85,9 @@ def manner(sentence: str, phrase: str) -> Manner:
         return "asks"
     if _ASCRIBES.search(sentence):
         return "denies"
-    clause = next((part for part in _CLAUSE.split(sentence) if quote_found(phrase, part)), sentence)
-    rest = re.sub(re.escape(phrase), " ", clause, flags=re.IGNORECASE)
-    return "denies" if _DENIES.search(rest) else "states"
+    clauses = [part for part in _CLAUSE.split(sentence) if quote_found(phrase, part)] or [sentence]
+    rests = [re.sub(re.escape(phrase), " ", clause, flags=re.IGNORECASE) for clause in clauses]
+    return "denies" if all(_DENIES.search(rest) for rest in rests) else "states"
 
 
 def said_of(topic: Topic, text: str) -> Iterator[tuple[str, str]]:

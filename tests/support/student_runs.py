@@ -15,13 +15,14 @@ from frontdesk.runner.knowing import Knowledge
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.student import Branch, StudentStage
 from knowledge import Learning, Outcomes
+from runstore.publish import read_rows
 from runstore.records import Reply, Subset, Usage
 from simulator.knowledge.rollout import Grown
 from tests.support.fake_provider import FakeProvider
 from tests.support.small_runs import to_toml
 from tests.support.student_world import World, first_reply, topics
 
-SCRIPTED = {"kind": "scripted", "replies": "none.jsonl"}
+STUDENT_FILES = ("rollouts.jsonl", "labels.jsonl", "states.jsonl", "quiz.jsonl")
 
 
 def config_of(tutors: Sequence[str], *, seed: int = 7, language: str = "en", **student: Any) -> Config:
@@ -110,3 +111,18 @@ def write_student_config(
     (path.parent / "q.yaml").write_text("\n".join(questions), encoding="utf-8")
     path.write_text(to_toml(tables), encoding="utf-8")
     return path
+
+
+def rows_of(folder: Path, name: str) -> list[dict[str, Any]]:
+    return [row for _, row in read_rows(folder / name)]
+
+
+def by_arm(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """Every record by the arm its node belongs to."""
+    arms = {row["id"]: row["arm"] for row in rows_of(folder, "rollouts.jsonl")}
+    found: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for name in STUDENT_FILES:
+        for row in rows_of(folder, name):
+            arm = arms[row.get("id") or row.get("node") or row.get("leaf") or ""]
+            found.setdefault(arm, {}).setdefault(name, []).append(row)
+    return found

@@ -11,7 +11,7 @@ from arena.learning.sensitivity import Scored, Sensitivity, scored_of, sensitivi
 def world(
     effects: list[list[float]], *, dialogues: int = 60, own: float = 0.15, shared: float = 0.15, seed: int = 0
 ) -> Scored:
-    """(simulators, tutors) true effects; a tutor's luck with dialogues is ``shared``, the rest a simulator's own."""
+    """(simulators, tutors) true effects; luck with dialogues is ``shared``, the rest a simulator's own."""
     drawn = np.random.default_rng(seed)
     simulators, tutors, per = len(effects), len(effects[0]), 2
     n = dialogues * per

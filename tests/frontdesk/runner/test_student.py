@@ -12,30 +12,22 @@ from frontdesk.cli import main
 from frontdesk.runner import config as configuration
 from frontdesk.runner import plan
 from knowledge import Learning, load_learning
-from runstore.publish import read_json, read_records, read_rows
+from runstore.publish import read_json, read_records
 from runstore.student_records import Node, StudentVerdict
 from tests.support.fake_provider import FakeProvider
 from tests.support.small_runs import counts, files_of, finished_twice, start
-from tests.support.student_runs import config_of, replies_of, reply, run_stage, write_student_config
+from tests.support.student_runs import (
+    by_arm,
+    config_of,
+    replies_of,
+    reply,
+    rows_of,
+    run_stage,
+    write_student_config,
+)
 from tests.support.student_world import World, provider_script, subsets
 
 RULES = load_learning()
-STUDENT_FILES = ("rollouts.jsonl", "labels.jsonl", "states.jsonl", "quiz.jsonl")
-
-
-def rows_of(folder: Path, name: str) -> list[dict[str, Any]]:
-    return [row for _, row in read_rows(folder / name)]
-
-
-def by_arm(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """Every record by the arm its node belongs to."""
-    arms = {row["id"]: row["arm"] for row in rows_of(folder, "rollouts.jsonl")}
-    found: dict[str, dict[str, list[dict[str, Any]]]] = {}
-    for name in STUDENT_FILES:
-        for row in rows_of(folder, name):
-            arm = arms[row.get("id") or row.get("node") or row.get("leaf")]
-            found.setdefault(arm, {}).setdefault(name, []).append(row)
-    return found
 
 
 def test_a_leak_wins_recall_and_nothing_else(tmp_path: Path) -> None:
