@@ -54,14 +54,24 @@ class Cached:
     def __init__(self) -> None:
         self.known: dict[tuple[str, str], list[MoveLabel]] = {}
 
-    async def __call__(self, ask: Ask, topic: Topic, before: str, said: str, **_: Any) -> Sequence[MoveLabel]:  # noqa: ARG002
+    async def __call__(
+        self,
+        ask: Ask,  # noqa: ARG002
+        topic: Topic,
+        before: str,  # noqa: ARG002
+        said: str,
+        *,
+        node: str,
+        **_: Any,
+    ) -> Sequence[MoveLabel]:
         key = (topic.question, said)
         if key not in self.known:
             self.known[key] = labels_of(topic, said)
-        return self.known[key]
+        return [label.model_copy(update={"node": node}) for label in self.known[key]]
 
 
 LABELLER = Cached()
+LOOP = asyncio.new_event_loop()
 
 
 async def nobody(*_: Any, **__: Any) -> Any:
@@ -82,7 +92,7 @@ def leaves(tutor: str, subset: Subset, rolling: Rolling, who: str | None = None)
     async def says(history: Any, states: Any, path: Samples) -> Said:  # noqa: ARG001
         return Said(utterance(tutor, at.topic, subset.id, str(path), str(rolling.seed)))
 
-    grown = asyncio.run(grow(nobody, rolling, at, tutor, None, says))
+    grown = LOOP.run_until_complete(grow(nobody, rolling, at, tutor, None, says))
     found: dict[str, list[float]] = {}
     for row in grown.quiz:
         if row.item in TRANSFER[subset.question]:

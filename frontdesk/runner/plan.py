@@ -199,6 +199,8 @@ def remaining(config: Config, subsets: Sequence[str], kept: Kept) -> tuple[Calls
     rounds = Counter(_rounds_left(config, subsets, kept))
     parts = [Calls("collect", "teacher", name, replies[name]) for name in names]
     parts += [Calls("judge", "judge", name, rounds[name]) for name in judges]
+    if config.student is not None:
+        parts += rollouts_asked(config, 0, {name: replies[name] for name in names})
     return tuple(part for part in parts if part.calls)
 
 

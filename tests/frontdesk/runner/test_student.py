@@ -12,7 +12,7 @@ from frontdesk.cli import main
 from frontdesk.runner import config as configuration
 from frontdesk.runner import plan
 from knowledge import Learning, load_learning
-from runstore.publish import read_json, read_records
+from runstore.publish import read_json, read_records, write_jsonl
 from runstore.student_records import Node, StudentVerdict
 from tests.support.fake_provider import FakeProvider
 from tests.support.small_runs import counts, files_of, finished_twice, start
@@ -279,3 +279,47 @@ def test_the_claim_never_says_that_people_learn(tmp_path: Path, capsys: pytest.C
     assert code == 0, shown
     assert "Under the learning rules" in shown
     assert "This is not evidence about people" in shown
+
+
+def test_a_refresh_pays_for_the_new_tutors_branches_alone(tmp_path: Path) -> None:
+    import tutor_arena as ta
+
+    with FakeProvider(script=provider_script()) as provider:
+        tutors, run = ("good", "silent", "fair"), tmp_path / "run"
+        path = write_student_config(
+            tmp_path / "c.toml", provider, tutors, collected=tutors[:2], subsets=6, panel=10
+        )
+        main(["run", str(path), "--run", str(run)])
+        before, paid = by_arm(run), provider.stats.calls
+        assert main(["refresh", "--run", str(run), "--add", "fair", "--config", str(path)]) in (0, 1)
+        # Six replies and their branches of 4 + 2 + 3 calls, and the two new matches of each subset.
+        assert provider.stats.calls - paid == 6 + 6 * 9 + 12
+    after = by_arm(run)
+    assert {arm: after[arm] for arm in before} == before
+    assert "fair" in after
+    opened = ta.open_run(run)
+    assert {one.endpoints for one in opened.student_verdicts} == {
+        ("fair", "good"), ("fair", "silent"), ("good", "silent"),
+    }  # fmt: skip
+    assert opened.student.counts.branches_asked == 18
+    assert {node.arm for node in opened.rollouts} == set(after)
+    assert {label.labeller for label in opened.labels} == {"moves"}
+
+
+def test_runs_under_other_rules_are_held_against_each_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tutors, cut = ("good", "lecturer", "silent"), subsets(40, 1)
+    told = learning(absent={"tell": {"understood": 0.9}}, misconceived={"tell": {"understood": 0.9}})
+    for name, rules in (("declared", RULES), ("told", told)):
+        config, folder = config_of(tutors), tmp_path / name
+        run_stage(folder, config, cut, replies_of(tutors, cut), learning=rules)
+        (folder / "run.toml").write_text(configuration.to_toml(config), encoding="utf-8")
+        write_jsonl(folder / "subsets.jsonl", cut)
+    out = tmp_path / "found.json"
+    code = main(["sensitivity", str(tmp_path / "declared"), str(tmp_path / "told"), "--out", str(out)])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert code == 0
+    assert read_json(out)["verdict"] in ("reversed", "depends")
+    assert "tutor x simulator" in shown
+    assert main(["sensitivity", str(tmp_path / "declared")]) == 2
