@@ -47,6 +47,9 @@ class Forest:
     def subset_of(self, who: str) -> Subset:
         return self.subsets[self.whose.get(who, who)]
 
+    def topic_of(self, who: str) -> Topic:
+        return self.topics[self.subset_of(who).question]
+
 
 @dataclass(slots=True)
 class _Talk:
@@ -69,14 +72,21 @@ def leaves(forest: Forest) -> list[Leaf]:
     rows: dict[str, list[QuizRow]] = defaultdict(list)
     for row in forest.quiz:
         rows[row.leaf].append(row)
+    stated = {
+        node.id: _stated(forest.topics[forest.subset_of(node.subset).question], node) for node in forest.nodes
+    }
     found: list[Leaf] = []
     for node in forest.nodes:
         if node.id in rows:
-            subset = forest.subset_of(node.subset)
-            topic = forest.topics[subset.question]
-            talk = _talk(topic, subset, _way(node, by_id), told)
+            subset, topic = forest.subset_of(node.subset), forest.topic_of(node.subset)
+            talk = _talk(topic, subset, _way(node, by_id), told, stated)
             found.append(_leaf(node, topic, subset, rows[node.id], talk))
     return found
+
+
+def _stated(topic: Topic, node: Node) -> frozenset[str]:
+    """The components that an utterance states, by their phrases."""
+    return frozenset(component for component, _ in said_of(topic, node.text or ""))
 
 
 def _deciding(labels: Sequence[MoveLabel]) -> str | None:
@@ -91,7 +101,13 @@ def _way(leaf: Node, by_id: Mapping[str, Node]) -> list[Node]:
     return way[::-1]
 
 
-def _talk(topic: Topic, subset: Subset, way: Iterable[Node], told: Mapping[str, set[str]]) -> _Talk:
+def _talk(
+    topic: Topic,
+    subset: Subset,
+    way: Iterable[Node],
+    told: Mapping[str, set[str]],
+    by_phrase: Mapping[str, frozenset[str]],
+) -> _Talk:
     talk = _Talk()
     for utterance in subset.history:
         for component, _ in said_of(topic, utterance.text):
@@ -101,7 +117,7 @@ def _talk(topic: Topic, subset: Subset, way: Iterable[Node], told: Mapping[str, 
     for node in way:
         if node.arm == ROOT_ARM:
             continue
-        stated = {component for component, _ in said_of(topic, node.text or "")}
+        stated = set(by_phrase[node.id])
         if node.speaker == "student":
             if node.attempted and node.component:
                 talk.tried.add(node.component)

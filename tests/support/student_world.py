@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from arena.learning.phrases import labels_of
@@ -129,12 +130,15 @@ class World:
 def topic_of(known: Mapping[str, Topic], texts: Sequence[str]) -> Topic:
     """The topic that a conversation is on: the one whose words occur most."""
     text = " ".join(texts).casefold()
-    words = {name: set(re.findall(r"\w{5,}", " ".join(_texts(topic)).casefold())) for name, topic in known.items()}
-    return known[max(known, key=lambda name: (sum(word in text for word in words[name]), name))]
+    language = next(iter(known.values())).language
+    return known[max(known, key=lambda name: (sum(word in text for word in _words(name, language)), name))]
 
 
-def _texts(topic: Topic) -> list[str]:
-    return [one.states for one in topic.components] + [one.says for one in topic.misconceptions]
+@cache
+def _words(question: str, language: str) -> frozenset[str]:
+    topic = topics(language)[question]
+    texts = [one.states for one in topic.components] + [one.says for one in topic.misconceptions]
+    return frozenset(re.findall(r"\w{5,}", " ".join(texts).casefold()))
 
 
 def spoken(last: str) -> str:
