@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 from runstore.languages import known_language
 
@@ -69,11 +76,16 @@ class SeedQuestion(Record):
 
 
 class Utterance(Record):
-    """One thing one speaker says. ``act`` is the kind of student utterance that was asked for, where one was."""
+    """One thing one speaker says. ``act`` is the kind of student utterance that was asked for, where one was.
+
+    ``state`` is what a student knew when saying it (component -> state), where the simulation keeps account of it;
+    elsewhere it does not stand in the record.
+    """
 
     role: Role
     text: str
     act: Act | None = None
+    state: dict[str, str] | None = Field(default=None, exclude_if=lambda state: state is None)
 
 
 class Removed(Record):

@@ -15,6 +15,8 @@ from gateway.errors import CallFailed
 from gateway.prompt import Answer, Ask, Prompt
 from runstore.ids import content_id, hashed_number, pick_weighted
 from runstore.records import ACTS, Act, Dialogue, End, Failure, Persona, Removed, SeedQuestion, Utterance
+from simulator.knowledge.knowing import Knowing
+from simulator.knowledge.step import Step
 from simulator.roles import SIMPLE, Roles
 from simulator.speech import read_speech
 
@@ -34,7 +36,7 @@ class Conversation:
     student: str
     teacher: str
     turns: int = 4
-    acts: Literal["free", "planned"] = "free"
+    acts: Literal["free", "planned", "knowledge"] = "free"
     weights: Mapping[str, ActWeights] = field(default_factory=lambda: {"*": EVEN_ACTS})
     style: str = SIMPLE
     stays: bool = False
@@ -59,14 +61,23 @@ class _Ended(Exception):
 
 
 async def converse(
-    ask: Ask, persona: Persona, question: SeedQuestion, how: Conversation, roles: Roles, *, copy: int = 0
+    ask: Ask,
+    persona: Persona,
+    question: SeedQuestion,
+    how: Conversation,
+    roles: Roles,
+    *,
+    copy: int = 0,
+    knowing: Knowing | None = None,
 ) -> Held:
     """Hold one dialogue. ``copy`` tells apart dialogues of the same persona and question.
+
+    ``knowing``: the student has a state of knowledge, and what it does follows from it.
 
     Never raises for what a model does: a failure ends the dialogue and is named in it. Raises Stopped when the
     run is stopped, so that a half-held dialogue is never taken for a finished one.
     """
-    talk = _Talk(ask, persona, question, how, roles, dialogue_id(persona, question, how, copy))
+    talk = _Talk(ask, persona, question, how, roles, dialogue_id(persona, question, how, copy), knowing)
     end, detail, failure = await talk.hold()
     dialogue = Dialogue(
         id=talk.id,
@@ -93,11 +104,20 @@ def dialogue_id(persona: Persona, question: SeedQuestion, how: Conversation, cop
 
 class _Talk:
     def __init__(
-        self, ask: Ask, persona: Persona, question: SeedQuestion, how: Conversation, roles: Roles, name: str
+        self,
+        ask: Ask,
+        persona: Persona,
+        question: SeedQuestion,
+        how: Conversation,
+        roles: Roles,
+        name: str,
+        knowing: Knowing | None,
     ) -> None:
         self.ask, self.persona, self.question = ask, persona, question
         self.how, self.roles, self.id = how, roles, name
-        self.said = [Utterance(role="student", text=question.text)]
+        self.knowing = knowing
+        state = None if knowing is None else knowing.first(question.id, persona.levels, how.seed, name)
+        self.said = [Utterance(role="student", text=question.text, state=state)]
         self.notes: Counter[str] = Counter()
         self.removed: list[Removed] = []
         self.fields = {"dialogue_id": name, "topic": question.subject}
@@ -137,18 +157,22 @@ class _Talk:
         await self._student_says(prompt, 1, None, may_end=False)
 
     async def _student_speaks(self, turn: int) -> None:
-        act = self._planned_act(turn)
-        prompt = self.roles.student_prompt(self.persona, self.said, act, self.fields)
-        await self._student_says(prompt, turn, act, may_end=not self.how.stays)
+        step, direction = await self._considered()
+        act = self._planned_act(turn) if step is None else step.meant.act
+        prompt = self.roles.student_prompt(self.persona, self.said, act, self.fields, direction)
+        await self._student_says(prompt, turn, act, may_end=not self.how.stays, step=step)
 
-    async def _student_says(self, prompt: Prompt, turn: int, act: Act | None, *, may_end: bool) -> None:
+    async def _student_says(
+        self, prompt: Prompt, turn: int, act: Act | None, *, may_end: bool, step: Step | None = None
+    ) -> None:
         for attempt in range(self.how.blank_retries + 1):
             answer = await self._answer(self.how.student, prompt, turn, attempt)
             speech = read_speech(answer.text, "student")
             self.notes.update(speech.notes)
             self.removed.extend(speech.removed)
             if not speech.is_blank:
-                self.said.append(Utterance(role="student", text=speech.text, act=act))
+                state = None if step is None else step.spoken(speech.text)[1]
+                self.said.append(Utterance(role="student", text=speech.text, act=act, state=state))
             if speech.ended and may_end:
                 raise _Ended("student ended")
             if not speech.is_blank:
@@ -158,6 +182,17 @@ class _Talk:
         message = f"only blank replies in {tries} tries"
         unopened = CallFailed(self.how.student, "empty", message, tries) if not self.said else None
         raise _Ended("empty student reply", message, unopened)
+
+    async def _considered(self) -> tuple[Step | None, str | None]:
+        """What a student with a state makes of the tutor's last utterance."""
+        if self.knowing is None:
+            return None, None
+        try:
+            return await self.knowing.next(
+                self.ask, self.question.id, self.said, self.persona.levels, self.how.seed, self.id
+            )
+        except CallFailed as failed:
+            raise _Ended("failure", f"{failed.kind}: {failed.message}", failed) from None
 
     async def _answer(self, endpoint: str, prompt: Prompt, turn: int, attempt: int) -> Answer:
         """Every dialogue's calls are its own samples, even where two of them send the same text."""
@@ -177,7 +212,7 @@ class _Talk:
         return answer
 
     def _planned_act(self, turn: int) -> Act | None:
-        if self.how.acts == "free":
+        if self.how.acts != "planned":
             return None
         weights = weights_of(self.how, self.persona)
         return pick_weighted([(act, weights[act]) for act in ACTS], self.how.seed, "act", self.id, turn)

@@ -89,9 +89,17 @@ class Roles:
         return "\n\n".join(part for part in parts if part is not None)
 
     def student_prompt(
-        self, persona: Persona, history: Sequence[Utterance], act: Act | None, fields: dict[str, str]
+        self,
+        persona: Persona,
+        history: Sequence[Utterance],
+        act: Act | None,
+        fields: dict[str, str],
+        direction: str | None = None,
     ) -> Prompt:
-        """The student's next utterance. ``act``: the kind asked for, or None where the model chooses."""
+        """The student's next utterance. ``act``: the kind asked for, or None where the model chooses.
+
+        ``direction``: what exactly is to be said, in place of the kind's own description.
+        """
         messages = [
             Message("system", self._student_system(persona)),
             Message("user", self.opening.text),
@@ -99,8 +107,8 @@ class Roles:
         ]
         if act is not None:
             last = messages.pop()
-            direction = self.planned.fill(act=self.acts[act])
-            messages.append(Message(last.role, f"{last.content}\n\n{direction}"))
+            planned = self.planned.fill(act=direction or self.acts[act])
+            messages.append(Message(last.role, f"{last.content}\n\n{planned}"))
         return Prompt(
             role="student",
             messages=tuple(messages),

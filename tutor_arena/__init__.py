@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from runstore.problems import InputProblem, Problem
     from tutor_arena.measuring import Agreement, Ranking, agree, rate
     from tutor_arena.opened import Run, Table, open_run
-    from tutor_arena.running import arun, asimulate, run, simulate
+    from tutor_arena.running import arun, asimulate, astudent, run, simulate, student
     from tutor_arena.scoring import Scores, ascore, score
 
 __all__ = [
@@ -29,11 +29,13 @@ __all__ = [
     "arun",
     "ascore",
     "asimulate",
+    "astudent",
     "open_run",
     "rate",
     "run",
     "score",
     "simulate",
+    "student",
 ]
 
 _HOMES = {
@@ -42,7 +44,7 @@ _HOMES = {
     "runstore.problems": ("InputProblem", "Problem"),
     "tutor_arena.opened": ("Run", "Table", "open_run"),
     "tutor_arena.scoring": ("Scores", "ascore", "score"),
-    "tutor_arena.running": ("arun", "asimulate", "run", "simulate"),
+    "tutor_arena.running": ("arun", "asimulate", "astudent", "run", "simulate", "student"),
 }
 
 

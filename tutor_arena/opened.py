@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from arena.learning.result import StudentSide, read_student
 from arena.ratings.result import read_leaderboard
 from frontdesk.report import blocks
 from frontdesk.report.sections.ratings.document import document
@@ -14,6 +15,7 @@ from frontdesk.runner.runfolder import RunFolder
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_records, to_json
 from runstore.records import Dialogue, Failure, Judgment, Record, Reply, Sheet, Subset, Verdict
+from runstore.student_records import MoveLabel, Node, StudentVerdict
 from tutor_arena.measuring import Ranking
 
 if TYPE_CHECKING:
@@ -106,6 +108,26 @@ class Run:
     @property
     def verdicts(self) -> Table[Verdict]:
         return Table("verdicts", self._folder.verdicts())
+
+    @property
+    def student(self) -> StudentSide:
+        """What each tutor's branches left in simulated students (``student.json``)."""
+        return read_student(self._folder.file("student.json"))
+
+    @property
+    def student_verdicts(self) -> Table[StudentVerdict]:
+        rows = read_records(self._folder.file("student_verdicts.jsonl"), StudentVerdict)
+        return Table("student verdicts", rows)
+
+    @property
+    def rollouts(self) -> Table[Node]:
+        """Every utterance of every branch."""
+        return Table("rollouts", read_records(self._folder.file("rollouts.jsonl"), Node))
+
+    @property
+    def labels(self) -> Table[MoveLabel]:
+        """What was read in the tutors' utterances."""
+        return Table("labels", read_records(self._folder.file("labels.jsonl"), MoveLabel))
 
     @property
     def sheets(self) -> Table[Sheet]:

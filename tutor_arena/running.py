@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from frontdesk.report.run import write_report
+from frontdesk.report.run import write_report, write_reports_again
 from frontdesk.runner import config as configuration
 from frontdesk.runner.config import Config
+from frontdesk.runner.prepare import prompts_of
 from frontdesk.runner.rating import rate_run
-from frontdesk.runner.runfolder import default_folder
+from frontdesk.runner.runfolder import RunFolder, default_folder
 from frontdesk.runner.session import opened
+from frontdesk.runner.student import StudentStage, with_section
 from gateway import sync
 from tutor_arena.opened import Run
 
@@ -44,6 +46,26 @@ async def asimulate(config: Configured, run_dir: Path | str | None = None, *, ch
     async with opened(folder, settings, endpoints, change=change) as pipeline:
         await pipeline.simulate()
     return Run(folder.path)
+
+
+async def astudent(run_dir: Path | str, config: Configured | None = None) -> Run:
+    """The student's side of a run that has its replies: ``config`` is the run's own unless given.
+
+    Finished calls are not made again. Raises Problem, and Stopping as :func:`arun` does.
+    """
+    folder = RunFolder(Path(run_dir))
+    given = folder.config() if config is None else settings_of(config)
+    settings = with_section(given)
+    stage = StudentStage.prepared(settings, prompts_of(settings))
+    async with opened(folder, settings, stage.endpoints, change=given.student is None) as pipeline:
+        await pipeline.student(folder.subsets(), folder.replies())
+    write_reports_again(folder)
+    return Run(folder.path)
+
+
+def student(run_dir: Path | str, config: Configured | None = None) -> Run:
+    """:func:`astudent` without ``await``, also where an event loop is running already."""
+    return sync.run(astudent(run_dir, config))
 
 
 def run(config: Configured, run_dir: Path | str | None = None, *, change: bool = False) -> Run:

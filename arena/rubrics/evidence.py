@@ -34,6 +34,12 @@ def evidence_found(evidence: str, messages: Sequence[str]) -> bool | None:
     return all(any(_in_order(parts, text) for text in texts) for parts in quotes)
 
 
+def quote_found(quote: str, text: str) -> bool:
+    """Whether a quote (without quotation marks) stands in a text, by the rule of :func:`evidence_found`."""
+    parts = _parts(quote)
+    return bool(parts) and _in_order(parts, _letters(text))
+
+
 def _group(match: re.Match[str]) -> str:
     return next(group for group in match.groups() if group is not None)
 

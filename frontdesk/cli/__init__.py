@@ -28,6 +28,8 @@ COMMANDS: dict[str, str] = {
     "cut": "dialogues -> subsets that end at a student utterance",
     "collect": "subsets -> every endpoint's replies",
     "judge": "replies -> judgments and verdicts",
+    "student": "replies -> branches with simulated students: what each tutor leaves behind",
+    "sensitivity": "how far the order of tutors hangs on the simulated students, or on the judges",
     "rate": "verdicts, or anybody's battles -> ratings with intervals",
     "power": "how many matches tell two endpoints apart",
     "score": "fill in a rubric for dialogues with one or several judges",

@@ -118,10 +118,11 @@ async def data_set(session: Session) -> int:
 
 
 def exit_code(folder: RunFolder, judgments: Sequence[Judgment] = (), verdicts: Sequence[Verdict] = ()) -> int:
-    """0, or 1 where something failed, was unreadable or invalid."""
+    """0, or 1 where something failed, was unreadable or invalid, or the student's side was refused."""
     from frontdesk.runner.rating import is_incomplete
+    from frontdesk.runner.student import is_refused
 
-    return int(is_incomplete(folder, judgments, verdicts))
+    return int(is_incomplete(folder, judgments, verdicts) or is_refused(folder))
 
 
 def tolerant(folder: RunFolder, allowed: float | None, code: int) -> int:

@@ -9,9 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TextIO
 
+from arena.learning.result import read_student
+from frontdesk.report.blocks import Document
 from frontdesk.report.sections.ratings.write import write_markdown
 from frontdesk.report.sections.run.data import RunData, load
 from frontdesk.report.sections.run.document import document
+from frontdesk.report.sections.run.student import student_side
 from frontdesk.report.writers import console
 from frontdesk.report.writers.html import html
 from frontdesk.report.writers.markdown import markdown
@@ -49,6 +52,14 @@ def write_reports_again(folder: RunFolder) -> list[Path]:
     found = {path.name.split(".")[1:-1][0] for path in folder.path.glob("report.*.md")} & set(languages())
     wanted = [*([own] if folder.file("report.md").is_file() else []), *sorted(found - {own})]
     return [path for language in wanted for path in write_report(folder, language)]
+
+
+def student_summary(folder: RunFolder, language: Language | None = None, out: TextIO | None = None) -> None:
+    """Print the student's side of a run. Raises InputProblem where it has none."""
+    side = read_student(folder.file("student.json"))
+    spoken = language or folder.config().run.language
+    section = student_side(side, spoken)
+    console.show(Document(section.title, spoken, None, [], [section]), out, sections=None)
 
 
 def console_summary(

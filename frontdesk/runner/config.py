@@ -27,6 +27,8 @@ from runstore.records import Act, Language
 from runstore.tables.names import clean_name, name_key
 
 LARGEST_SEED = 2**63 - 1
+PHRASES = "phrases"
+"""The labeller that reads moves by the topics' own phrases, without a call."""
 
 
 EndpointName = Annotated[str, AfterValidator(clean_name)]
@@ -35,7 +37,7 @@ EndpointName = Annotated[str, AfterValidator(clean_name)]
 class Section(BaseModel):
     """One table of the configuration. Unknown keys are refused with the nearest known one."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", serialize_by_alias=True)
 
 
 class RunSection(Section):
@@ -64,7 +66,7 @@ class SimulateSection(Section):
     turns: Whole = Field(default=4, ge=1)
     student: EndpointName
     teacher: EndpointName
-    acts: Literal["free", "planned"] = "free"
+    acts: Literal["free", "planned", "knowledge"] = "free"
     act_weights: dict[str, dict[Act, NotNegative]] | None = None
     style: str = "simple"
     ends: Literal["natural", "fixed"] = "natural"
@@ -128,6 +130,20 @@ def _rating_model(name: str) -> str:
     return name
 
 
+class StudentSection(Section):
+    """The student's side. ``student`` defaults to the one that is simulated; ``phrases`` labels without a call."""
+
+    student: str | None = None
+    labellers: tuple[str, ...] = Field(default=(PHRASES,), min_length=1)
+    branches: tuple[Annotated[Whole, Field(ge=1, le=32)], ...] = Field(default=(2, 1), min_length=1, max_length=8)
+    continued: Literal["own", "baseline"] = Field(default="own", alias="continue")
+    panel: Whole = Field(default=60, ge=5)
+    topics: str | None = None
+    learning: str | None = None
+    outcomes: str | None = None
+    drafts: YesNo = False
+
+
 class RateSection(Section):
     ties: Annotated[str, AfterValidator(_rating_model)] = "half"
     intervals: Literal["jackknife", "bootstrap", "sandwich", "none"] = "jackknife"
@@ -157,6 +173,7 @@ class Config(Section):
     cut: CutSection = CutSection()
     collect: CollectSection | None = None
     judge: JudgeSection | None = None
+    student: StudentSection | None = None
     rate: RateSection = RateSection()
     budget: BudgetSection = BudgetSection()
     _source: str = PrivateAttr("the configuration")
@@ -178,6 +195,10 @@ class Config(Section):
         """``[judge]``, which is needed now. Raises Problem where the file has none."""
         return self.judge or self._lacks("judge")
 
+    def require_student(self) -> StudentSection:
+        """``[student]``, which is needed now. Raises Problem where the file has none."""
+        return self.student or self._lacks("student")
+
     def _lacks(self, name: str) -> NoReturn:
         raise Problem(f"{self._source}: found no [{name}] section, which this command needs")
 
@@ -191,6 +212,10 @@ class Config(Section):
             fields["collect.endpoints"] = list(self.collect.endpoints)
         if self.judge is not None:
             fields["judge.endpoints"] = list(self.judge.endpoints)
+        if self.student is not None:
+            fields["student.labellers"] = [name for name in self.student.labellers if name != PHRASES]
+            if self.student.student is not None:
+                fields["student.student"] = [self.student.student]
         return fields
 
     def used_endpoints(self) -> list[str]:
@@ -298,7 +323,9 @@ def _known_keys(path: Sequence[int | str]) -> list[str]:
         return list(Config.model_fields)
     sections = {section.__name__.removesuffix("Section").lower(): section for section in Section.__subclasses__()}
     section = sections.get(str(path[0]))
-    return list(section.model_fields) if section is not None else []
+    if section is None:
+        return []
+    return [field.alias or name for name, field in section.model_fields.items()]
 
 
 CHANGEABLE = frozenset(

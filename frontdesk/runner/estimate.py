@@ -13,6 +13,7 @@ from gateway.prices import cost, price_of
 from runstore.records import Usage
 
 STUDENT_WORDS, TEACHER_WORDS, JUDGE_WORDS = 20, 90, 300
+LABEL_TOKENS, LABEL_WORDS = 900, 60
 TOKENS_PER_WORD = 1.4
 
 
@@ -128,10 +129,12 @@ def _lengths(part: Calls, turns: int) -> tuple[float, int]:
     """Input tokens and output words of one call: a prompt, and a history that is half as long as a dialogue."""
     exchange = (STUDENT_WORDS + TEACHER_WORDS) * TOKENS_PER_WORD
     spoken = exchange * (turns - 1) / 2
+    if part.role == "labeller":
+        return LABEL_TOKENS + TEACHER_WORDS * TOKENS_PER_WORD, LABEL_WORDS
     if part.role == "student":
         return 600 + spoken, STUDENT_WORDS
     if part.stage == "simulate":
         return 250 + spoken, TEACHER_WORDS
-    if part.stage == "collect":
+    if part.stage in ("collect", "student"):
         return 250 + exchange * turns / 2, TEACHER_WORDS
     return 450 + exchange * turns / 2 + 2 * TEACHER_WORDS * TOKENS_PER_WORD, JUDGE_WORDS

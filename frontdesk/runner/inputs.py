@@ -21,6 +21,9 @@ _PATH_KEYS = (
     ("personas", "factors"),
     ("questions", "file"),
     ("judge", "criteria"),
+    ("student", "topics"),
+    ("student", "learning"),
+    ("student", "outcomes"),
 )
 _LENGTH = 12
 

@@ -40,6 +40,7 @@ from simulator.collect import reply_to
 from simulator.conversation import Held, converse
 
 if TYPE_CHECKING:
+    from arena.learning.result import StudentSide
     from frontdesk.runner.goals import Item as MatchItem
     from frontdesk.runner.goals import Table
 
@@ -66,7 +67,11 @@ class Pipeline:
     async def whole(self) -> tuple[list[Judgment], list[Verdict]]:
         """Every stage in order, from personas to verdicts. Raises Stopping as the stages do."""
         subsets = self.cut(await self.simulate())
-        return await self.judge(subsets, await self.collect(subsets))
+        replies = await self.collect(subsets)
+        judged = await self.judge(subsets, replies)
+        if self.config.student is not None:
+            await self.student(subsets, replies)
+        return judged
 
     async def simulate(self) -> list[Dialogue]:
         """Personas and questions -> dialogues.jsonl."""
@@ -81,9 +86,13 @@ class Pipeline:
 
         async def hold(one: tuple[Persona, SeedQuestion, int]) -> Held:
             person, question, copy = one
-            return await converse(ask, person, question, cast.conversation, cast.roles, copy=copy)
+            return await converse(
+                ask, person, question, cast.conversation, cast.roles, copy=copy, knowing=cast.knowing
+            )
 
-        held = await self._each("simulate", planned, hold, (how.student, how.teacher))
+        readers = [] if cast.knowing is None else [cast.knowing.labeller.name]
+        asked = [name for name in (how.student, how.teacher, *readers) if name in self._gateway().endpoints]
+        held = await self._each("simulate", planned, hold, asked)
         dialogues = [one.dialogue for one in held.results() if one.dialogue.turns > 0]
         failures = [one.failure for one in held.results() if one.failure is not None]
         failures += [as_failed(how.teacher, error).record("simulate", "dialogue") for _, error in held.failed]
@@ -236,6 +245,26 @@ class Pipeline:
         self.progress.note = trial.note
         if failed is not None:
             self._gateway().stop(failed)
+
+    async def student(self, subsets: Sequence[Subset], replies: Sequence[Reply]) -> StudentSide:
+        """Replies -> branches -> student.json, and the files behind it. Raises Stopping as the stages do."""
+        from frontdesk.runner.student import StudentStage  # topics are read only where they are used
+
+        stage = StudentStage.prepared(self.config, self.prompts)
+        published.begin(self.folder.path, "student")
+        self.folder.write_manifest(self.config, stage.hashes, stage.inputs)
+        work = stage.work(subsets, replies)
+        ask = self._gateway().ask
+        asked = [name for name in stage.endpoints if name in self._gateway().endpoints]
+        gathered = await self._each("student", work, lambda branch: stage.grow(ask, branch), asked)
+        side = stage.publish(self.folder, subsets, gathered.done)
+        failures = [failure for _, grown in gathered.done for failure in grown.failures]
+        failures += [as_failed("", error).record("student", branch.name) for branch, error in gathered.failed]
+        self.folder.replace_failures("student", failures)
+        published.record(self.folder.path, "failures.jsonl")
+        summary = f"{side.counts.branches} of {side.counts.branches_asked} branches"
+        self._end("student", gathered, len(work), summary)
+        return side
 
     def judging(self) -> Judging:
         return prepare.judging(self.config)

@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import accumulate, product
 from typing import Literal
 
 from arena.judge import is_decided
 from arena.kept import KeptRounds, round_item
 from frontdesk.runner import prepare
-from frontdesk.runner.config import Config
+from frontdesk.runner.config import PHRASES, Config
 from runstore.records import Failure, Reply
+from runstore.student_records import CONTROLS
 
-Stage = Literal["simulate", "collect", "judge", "score"]
-Role = Literal["student", "teacher", "judge"]
+Stage = Literal["simulate", "collect", "judge", "student", "score"]
+Role = Literal["student", "teacher", "judge", "labeller"]
 Pair = tuple[str, str]
 Assumption = Literal[
     "fewer subsets", "subsets given", "endpoints unknown", "goal", "decisive", "reask", "blank retries"
@@ -65,6 +66,7 @@ class Workload:
     rephrases: bool = False
     student: str | None = None
     teacher: str | None = None
+    reader: str | None = None
     subsets: int = 0
     subsets_wanted: int = 0
     endpoints: tuple[str, ...] = ()
@@ -74,6 +76,7 @@ class Workload:
     judges: tuple[str, ...] = ()
     rounds_each: int = 0
     verdicts: int = 0
+    rollouts: tuple[Calls, ...] = ()
     assumed: tuple[Assumption, ...] = ()
 
     @property
@@ -97,10 +100,12 @@ class Workload:
             spoken = self.turns if self.rephrases else self.turns - 1
             parts.append(Calls("simulate", "student", self.student, self.dialogues * spoken))
             parts.append(Calls("simulate", "teacher", self.teacher, self.dialogues * self.turns))
+            if self.reader is not None:
+                parts.append(Calls("simulate", "labeller", self.reader, self.dialogues * (self.turns - 1)))
         if self.is_collected:
             parts += [Calls("collect", "teacher", name, self.subsets) for name in self.endpoints]
         parts += [Calls("judge", "judge", name, self.verdicts * self.rounds_each) for name in self.judges]
-        return tuple(part for part in parts if part.calls)
+        return tuple(part for part in (*parts, *self.rollouts) if part.calls)
 
     def narrowed(self, verdicts: int) -> Workload:
         """The same where only so many verdicts are asked for, as by a goal."""
@@ -135,13 +140,29 @@ def workload(
         rephrases=how is not None and how.rephrase_openings,
         student=how.student if how is not None else None,
         teacher=how.teacher if how is not None else None,
+        reader=_reader(config),
         subsets=possible if subsets is None else subsets,
         subsets_wanted=config.cut.subsets,
         endpoints=collect.endpoints if collect is not None else tuple(replied),
         is_collected=collect is not None,
         assumed=tuple(assumed),
     )
+    load = replace(load, rollouts=tuple(_rollouts(config, load.subsets, load.endpoints)))
     return _with_judging(config, load, replied, criteria)
+
+
+def _reader(config: Config) -> str | None:
+    """The endpoint that reads tutors' moves while students with a state are simulated."""
+    if config.simulate is None or config.simulate.acts != "knowledge" or config.student is None:
+        return None
+    first = config.student.labellers[0]
+    return None if first == PHRASES else first
+
+
+def _rollouts(config: Config, subsets: int, endpoints: Sequence[str]) -> list[Calls]:
+    if config.student is None or not endpoints:
+        return []
+    return rollouts_asked(config, subsets, dict.fromkeys(endpoints, subsets))
 
 
 def _with_judging(
@@ -181,6 +202,8 @@ def remaining(config: Config, subsets: Sequence[str], kept: Kept) -> tuple[Calls
     rounds = Counter(_rounds_left(config, subsets, kept))
     parts = [Calls("collect", "teacher", name, replies[name]) for name in names]
     parts += [Calls("judge", "judge", name, rounds[name]) for name in judges]
+    if config.student is not None:
+        parts += rollouts_asked(config, 0, {name: replies[name] for name in names})
     return tuple(part for part in parts if part.calls)
 
 
@@ -208,6 +231,56 @@ def _rounds_left(config: Config, subsets: Sequence[str], kept: Kept) -> Iterator
                 item = round_item(match, criterion, judge, number)
                 if known[judge, number] is None and item not in earlier.failures:
                     yield judge
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Calls of one branch tree: the first reply is there already, and each further turn is asked of each sample.
+
+    With b1 ... br samples a turn and c_i = b1 * ... * b_i, a tree has ``leaves`` c_r, asks the student
+    sum(c_1..c_r) times, the tutor sum(c_1..c_(r-1)), and each labeller once a tutor's utterance.
+    """
+
+    students: int
+    tutors: int
+    labels: int
+    leaves: int
+
+
+def tree_of(branches: Sequence[int]) -> Tree:
+    """The calls of a tree with so many samples at each turn."""
+    widths: list[int] = list(accumulate(branches, lambda width, more: width * more))
+    return Tree(sum(widths), sum(widths[:-1]), 1 + sum(widths[:-1]), widths[-1])
+
+
+def rollouts_asked(config: Config, subsets: int, replies: Mapping[str, int]) -> list[Calls]:
+    """The calls of the student's side: ``replies`` trees of each endpoint, and the panel's labels.
+
+    Replies that are alike share their students, which makes fewer. Scripted tutors are no call, and their students
+    say nothing; but their utterances are labelled.
+    """
+    how = config.require_student()
+    tree, trees = tree_of(how.branches), sum(replies.values())
+    student, baseline = speakers(config)
+    parts = [Calls("student", "student", student, trees * tree.students)] if student is not None else []
+    for name, count in replies.items():
+        tutor = baseline if how.continued == "baseline" and baseline is not None else name
+        parts.append(Calls("student", "teacher", tutor, count * tree.tutors))
+    # After their first utterance leak and lecture say what null says: the same words asked twice are one call.
+    scripted = how.panel * ((len(CONTROLS) - 2) * tree.labels + 2) if subsets else 0
+    parts += [
+        Calls("student", "labeller", name, trees * tree.labels + scripted)
+        for name in how.labellers
+        if name != PHRASES
+    ]
+    return [part for part in parts if part.calls]
+
+
+def speakers(config: Config) -> tuple[str | None, str | None]:
+    """Who words the student's utterances, and the baseline tutor."""
+    how, simulated = config.require_student(), config.simulate
+    student = how.student or (simulated.student if simulated is not None else None)
+    return student, simulated.teacher if simulated is not None else None
 
 
 def sheets_asked(judges: Sequence[str], subjects: int, repeats: int) -> tuple[Calls, ...]:

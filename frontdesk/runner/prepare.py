@@ -27,6 +27,7 @@ from runstore.problems import Problem
 from runstore.records import Persona, SeedQuestion
 from simulator.collect import styles_of
 from simulator.conversation import Conversation, weights_of
+from simulator.knowledge.knowing import Knowing
 from simulator.roles import Roles
 
 
@@ -40,6 +41,7 @@ class Simulation:
     roles: Roles
     match_level: bool = True
     strangers: bool = False
+    knowing: Knowing | None = None
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -86,6 +88,10 @@ def check(config: Config) -> None:
         panel(config)
         if config.collect is not None:
             pairs(config)
+    if config.student is not None:
+        from frontdesk.runner.student import StudentStage  # it needs what this module prepares
+
+        StudentStage.prepared(config, prompts_of(config))
     if config.collect is not None:
         named = [("rate.anchor", name) for name in config.rate.anchor]
         named += [("rate.reference", config.rate.reference)] if config.rate.reference is not None else []
@@ -158,7 +164,17 @@ def simulation(config: Config) -> Simulation:
     own, bank = config.personas, config.questions
     strangers = own.file is None and own.factors is None and bank.file is not None
     strangers = strangers and _bank(config).factors is None
-    return Simulation(people, questions(config), conversation, roles, how.match_level, strangers)
+    known, bank_questions = None, questions(config)
+    if how.acts == "knowledge":
+        from frontdesk.runner.knowing import knowing  # topics are read only where they are used
+
+        known = knowing(config, prompts_of(config))
+        bank_questions = [question for question in bank_questions if question.id in known.topics]
+        if not bank_questions:
+            raise Problem(
+                'simulate.acts: found "knowledge", expected questions with a reviewed topic: there are none'
+            )
+    return Simulation(people, bank_questions, conversation, roles, how.match_level, strangers, known)
 
 
 def students(config: Config) -> tuple[list[Persona], FactorSet | None]:

@@ -28,6 +28,7 @@ _REPORTED = (
     "judges.json",
     "quality.json",
     "goal.json",
+    "student.json",
     "human.json",
     "history.jsonl",
 )
@@ -37,6 +38,10 @@ _MADE_OF: Mapping[str, tuple[str, ...]] = {
     "judgments.jsonl": _MATCHES,
     "verdicts.jsonl": _MATCHES,
     "goal.json": _MATCHES,
+    **dict.fromkeys(
+        ("rollouts.jsonl", "labels.jsonl", "states.jsonl", "quiz.jsonl", "student_verdicts.jsonl"), _MATCHES
+    ),
+    "student.json": (*_MATCHES, "verdicts.jsonl"),
     "leaderboard": _VERDICTS,
     "judges.json": ("replies.jsonl", "judgments.jsonl", "verdicts.jsonl"),
     "quality": ("dialogues.jsonl",),

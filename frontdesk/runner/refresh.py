@@ -23,6 +23,7 @@ from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.plan import Calls, Kept
 from frontdesk.runner.rating import rate_run
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.student import StudentStage
 from gateway.adapters.catalog import settings_of
 from runstore.ids import digest
 from runstore.problems import InputProblem, Problem
@@ -190,6 +191,9 @@ def callers(config: Config, needed: Sequence[Calls]) -> list[str]:
     names = [part.endpoint for part in needed]
     if judge.rounds_mode == "decisive" and any(part.stage == "judge" for part in needed):
         names += judge.endpoints
+    if config.student is not None:
+        # Branches that are known already are grown again from the journal, which takes their endpoints.
+        names += StudentStage.prepared(config, prepare.prompts_of(config)).endpoints
     return list(dict.fromkeys(names))
 
 
@@ -225,7 +229,10 @@ async def perform(pipeline: Pipeline, change: Change) -> tuple[list[Judgment], l
             # Replies that are brought have no prompts of this run, and recomputing it would name none.
             manifest: dict[str, Any] = read_json(folder.file("manifest.json"))
             write_json(folder.file("manifest.json"), {**manifest, "prompts": prompts})
-    return await pipeline.judge(subsets, replies, have)
+    judged = await pipeline.judge(subsets, replies, have)
+    if pipeline.config.student is not None:
+        await pipeline.student(subsets, replies)
+    return judged
 
 
 def conclude(

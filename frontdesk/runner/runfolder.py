@@ -18,7 +18,7 @@ from runstore.publish import read_json, read_records, read_rows, safe_name, writ
 from runstore.records import Dialogue, Failure, Judgment, Record, Reply, Subset, Verdict
 
 Given = Literal["subsets", "replies"]
-STAGES = ("simulate", "cut", "collect", "judge", "rate", "report")
+STAGES = ("simulate", "cut", "collect", "judge", "rate", "student", "report")
 
 
 class RunFolder:

@@ -26,7 +26,12 @@ from gateway.engine import Gateway
 from runstore.journal import Journal
 from runstore.records import Language
 
-STAGE_FILES = {"simulate": "dialogues.jsonl", "collect": "replies.jsonl", "judge": "verdicts.jsonl"}
+STAGE_FILES = {
+    "simulate": "dialogues.jsonl",
+    "collect": "replies.jsonl",
+    "judge": "verdicts.jsonl",
+    "student": "student.json",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +158,10 @@ class _Stages:
         is_judged = bool({"judgments.jsonl", "verdicts.jsonl"} & self.had) or is_rated
         if is_judged and config.judge is not None and again.file("replies.jsonl").is_file():
             await _as_far_as_it_came(self.pipeline.judge(again.subsets(), again.replies()))
-            if is_rated:
-                self._rate()
+        if "student.json" in self.had and config.student is not None and again.file("replies.jsonl").is_file():
+            await _as_far_as_it_came(self.pipeline.student(again.subsets(), again.replies()))
+        if is_judged and is_rated and again.file("verdicts.jsonl").is_file():
+            self._rate()
 
     def _rate(self) -> None:
         again = self.pipeline.folder

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +43,16 @@ def write_config(
         "rate": {"resamples": 200},
         "budget": budget or {},
     }
-    text = "\n".join(
-        f"[{table}]\n" + "\n".join(f"{key} = {_toml(value)}" for key, value in values.items())
-        for table, values in lines.items()
-    )
-    path.write_text(text, encoding="utf-8")
+    path.write_text(to_toml(lines), encoding="utf-8")
     return path
+
+
+def to_toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
+    """Tables of plain values as TOML."""
+    return "\n".join(
+        f"[{table}]\n" + "\n".join(f"{key} = {_toml(value)}" for key, value in values.items())
+        for table, values in tables.items()
+    )
 
 
 def _toml(value: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from arena.human.result import HumanVotes, read_human
 from arena.judges.result import JudgesResult, read_judges
+from arena.learning.result import StudentSide, read_student
 from arena.ratings.result import Leaderboard, read_leaderboard
 from arena.sequential.result import GoalAccount, read_goal
 from frontdesk.report.sections.run.spending import NOTHING, Spending, spending_of
@@ -57,6 +58,7 @@ class RunData:
     panel: JudgesResult | None = None
     quality: Quality | None = None
     goal: GoalAccount | None = None
+    student: StudentSide | None = None
 
     @cached_property
     def names(self) -> list[str]:
@@ -155,4 +157,5 @@ def load(folder: RunFolder, *, journal: bool = True) -> RunData:
         panel=read_judges(folder.file("judges.json")) if folder.file("judges.json").is_file() else None,
         quality=read_quality(folder.file("quality.json")) if folder.file("quality.json").is_file() else None,
         goal=read_goal(folder.file("goal.json")) if folder.file("goal.json").is_file() else None,
+        student=read_student(folder.file("student.json")) if folder.file("student.json").is_file() else None,
     )

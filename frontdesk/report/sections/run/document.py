@@ -13,6 +13,7 @@ from frontdesk.report.sections.run.quality import quality
 from frontdesk.report.sections.run.refresh import refreshed
 from frontdesk.report.sections.run.removed import removed
 from frontdesk.report.sections.run.result import breakdowns, leaderboard, matrix, reliability, result, unit_of
+from frontdesk.report.sections.run.student import student_side
 from runstore.languages import Words, words
 from runstore.records import Language
 
@@ -29,6 +30,7 @@ def document(data: RunData, language: Language) -> Document:
         matrix(data, say),
         judging(data, say),
         panel(data.panel, language),
+        student_side(data.student, language) if data.student is not None else None,
         people(data.human, language),
         breakdowns(data, say),
         examples(data, say),

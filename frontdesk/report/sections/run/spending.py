@@ -11,7 +11,7 @@ from typing import Any
 
 from runstore.journal import read_rows
 
-STAGES = ("simulate", "collect", "judge")
+STAGES = ("simulate", "collect", "judge", "student")
 TOKENS = ("input", "output", "thinking", "cached")
 
 

@@ -1,0 +1,84 @@
+"""How far the order of tutors hangs on the simulator, as a document of its own."""
+
+from __future__ import annotations
+
+from arena.learning.paired import Mean
+from arena.learning.sensitivity import Sensitivity
+from frontdesk.report.blocks import Block, Document, Section, Table, Text, cells, columns
+from frontdesk.report.figures import p_text, plain
+from runstore.languages import words
+from runstore.records import Language
+
+
+def sensitivity_document(found: Sensitivity, language: Language) -> Document:
+    """What may be said, the differences, the parts of variance and the halves."""
+    blocks: list[Block] = [
+        Text(_say(f"verdict_{found.verdict.replace(' ', '_')}", language), "lead"),
+        *[
+            Text(
+                _say(
+                    "reversal",
+                    language,
+                    a=row.a,
+                    b=row.b,
+                    first=row.simulators[0],
+                    second=row.simulators[1],
+                    p=p_text(row.p_holm),
+                ),
+                "warn",
+            )
+            for row in found.pairs
+            if row.reversed
+        ],
+        _pairs(found, language),
+        _parts(found, language),
+        _halves(found, language),
+        Text(_say("same_subsets", language), "soft"),
+    ]
+    title = _say("title", language)
+    return Document(title, language, None, [], [Section("sensitivity", title, blocks)])
+
+
+def _pairs(found: Sensitivity, language: Language) -> Table:
+    rows = [
+        cells(
+            f"{row.a} – {row.b}",
+            f"{row.simulators[0]} | {row.simulators[1]}",
+            *(_shown(mean) for mean in (row.first, row.second, row.difference)),
+            p_text(row.p_holm),
+        )
+        for row in found.pairs
+    ]
+    head = columns(*(_say(key, language) for key in ("pair", "simulators", "first", "second", "change", "holm")))
+    caption = _say("pairs_caption", language, subsets=found.subsets, dialogues=found.dialogues)
+    return Table(head, rows, caption, _say("pairs", language))
+
+
+def _parts(found: Sensitivity, language: Language) -> Table:
+    rows = [
+        cells(_say(f"part_{row.name.replace(' ', '_')}", language), plain(row.sd, 4), str(row.over))
+        for row in found.components
+    ]
+    head = columns(*(_say(key, language) for key in ("part", "sd", "over")))
+    return Table(
+        head, rows, _say("reliability", language, value=plain(found.reliability, 2)), _say("parts", language)
+    )
+
+
+def _halves(found: Sensitivity, language: Language) -> Block:
+    halves = found.halves
+    if halves.within is None:
+        return Text(_say("two_tutors", language))
+    values = {key: plain(getattr(halves, key), 2) for key in ("across", "within", "whole")}
+    return Text(_say("halves", language, splits=halves.splits, **values))
+
+
+def _shown(mean: Mean) -> str:
+    if mean.value is None:
+        return "–"
+    limits = "" if mean.lower is None or mean.upper is None else f" [{mean.lower:+.3f}, {mean.upper:+.3f}]"
+    return f"{mean.value:+.3f}{limits}"
+
+
+def _say(key: str, language: Language, **values: object) -> str:
+    return words("frontdesk.report", "sensitivity", language)(key, **values)

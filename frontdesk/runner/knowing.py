@@ -1,0 +1,57 @@
+"""Topics, rules and labellers as a configuration has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.learning.labelling import ModelLabeller
+from arena.learning.phrases import PhraseLabeller
+from frontdesk.runner.config import PHRASES, Config, StudentSection
+from knowledge import Learning, Outcomes, TopicBank, load_learning, load_outcomes, load_topics
+from runstore.problems import Problem
+from simulator.knowledge.acts import Directions
+from simulator.knowledge.knowing import Knowing
+from simulator.knowledge.rollout import Labeller
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """Topics and rules."""
+
+    bank: TopicBank
+    learning: Learning
+    outcomes: Outcomes
+
+    @classmethod
+    def load(cls, config: Config) -> Knowledge:
+        """Of ``[student]``, or the shipped ones where there is no such section. Raises Problem, InputProblem."""
+        how = config.student or StudentSection()
+        topics, learning, outcomes = (Path(p) if p else None for p in (how.topics, how.learning, how.outcomes))
+        bank = load_topics(topics, config.run.language, drafts=how.drafts)
+        return cls(bank, load_learning(learning), load_outcomes(outcomes))
+
+
+def labellers_of(config: Config, prompts: Path | None) -> tuple[Labeller, ...]:
+    """Endpoints with the moves prompt, or the labeller that needs no model. Raises Problem, InputProblem."""
+    if PHRASES in config.endpoints:
+        raise Problem(f"endpoints.{PHRASES}: expected another name, as student.labellers means its own by it")
+    names = (config.student or StudentSection()).labellers
+    return tuple(
+        PhraseLabeller() if name == PHRASES else ModelLabeller.load(name, config.run.language, prompts)
+        for name in names
+    )
+
+
+def hashes_of(labellers: tuple[Labeller, ...]) -> dict[str, str]:
+    """The prompt files that labellers use."""
+    return {
+        name: found for one in labellers if isinstance(one, ModelLabeller) for name, found in one.hashes.items()
+    }
+
+
+def knowing(config: Config, prompts: Path | None) -> Knowing:
+    """What a student with a state needs in plain dialogues. Raises Problem, InputProblem."""
+    known = Knowledge.load(config)
+    directions = Directions.load(config.run.language, prompts)
+    return Knowing(known.bank.topics, known.learning, labellers_of(config, prompts)[0], directions)

@@ -1,0 +1,114 @@
+"""How well moves and leaks are read, and what counts as giving the answer away."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from arena.learning.leaves import Forest, leaves
+from arena.learning.panel import label_row
+from arena.learning.phrases import labels_of, said_of
+from knowledge import load_learning, load_topics
+from runstore.records import Act, Role, Subset, Utterance
+from runstore.student_records import MoveLabel, Node, QuizRow
+from simulator.knowledge.state import credit_of
+from tests.support.planted import planted
+
+TOPIC = load_topics().topics["dijkstra-negative-edges"]
+PHRASES = {one.id: one.key_phrases[0] for one in TOPIC.taught}
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_phrases_read_planted_moves(language: str) -> None:
+    utterances = [one for topic in load_topics(language=language).topics.values() for one in planted(topic)]
+    known = {str(at): one.moves for at, one in enumerate(utterances)}
+    labels = [label for at, one in enumerate(utterances) for label in labels_of(one.topic, one.text, str(at))]
+    row = label_row("phrases", known, labels)
+    assert len(utterances) > 300
+    assert (row.precision or 0) > 0.9
+    assert (row.recall or 0) > 0.7
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_a_question_a_denial_or_a_quotation_is_no_leak(language: str) -> None:
+    right = given = true = 0
+    wrong: Counter[str] = Counter()
+    for topic in load_topics(language=language).topics.values():
+        for one in planted(topic):
+            found = {component for component, _ in said_of(topic, one.text)}
+            right += len(found & one.states)
+            given += len(found)
+            true += len(one.states)
+            wrong[one.kind] += len(found - one.states)
+    assert right / given > 0.9, wrong
+    assert right / true > 0.7
+    assert wrong["asked"] == wrong["ascribed"] == wrong["asked to think"] == 0
+
+
+def leaf_of(
+    *said: tuple[Role, str, str | None], history: str = "How?", labels: tuple[MoveLabel, ...] = ()
+) -> tuple[float, float]:
+    """(leaked, told after an attempt) of one branch; each part: speaker, text, component the student tried."""
+    subset = Subset(
+        id="s", dialogue="d", persona="p", question=TOPIC.question, subject="x", cut=1, depth=1,
+        history=(Utterance(role="student", text=history),),
+    )  # fmt: skip
+    nodes = [node("root", "", "student", history, None, None)]
+    for at, (speaker, text, tried) in enumerate(said):
+        nodes.append(node(f"n{at}", "tutor", speaker, text, nodes[-1].id, tried))
+    credit = credit_of(TOPIC, load_learning(), dict.fromkeys(TOPIC.component, "absent"))
+    quiz = [QuizRow(leaf=nodes[-1].id, item=item, p=p) for item, p in credit.items()]
+    found = leaves(Forest(nodes, labels, quiz, {TOPIC.question: TOPIC}, {"s": subset}))[-1]
+    return found.leaked, found.told_after_attempt
+
+
+def node(name: str, arm: str, speaker: Role, text: str, parent: str | None, tried: str | None) -> Node:
+    act: Act | None = "wrong_answer" if tried else None
+    return Node(
+        id=name, subset="s", dialogue="d", arm=arm, path="", speaker=speaker, text=text, parent=parent, act=act,
+        component=tried, attempted=True if tried else None, state=dict.fromkeys(TOPIC.component, "absent"),
+    )  # fmt: skip
+
+
+TOLD = f"A vertex is {PHRASES['settle'].removeprefix('never ')}: {PHRASES['settle']}."
+
+
+def test_what_is_stated_first_by_the_tutor_is_leaked() -> None:
+    assert leaf_of(("teacher", TOLD, None), ("student", "ok", None)) == (0.5, 0.0)
+
+
+def test_what_the_student_has_said_or_tried_is_not_leaked() -> None:
+    student = f"so it is {PHRASES['settle']}."
+    told: tuple[tuple[Role, str, None], ...] = (("teacher", TOLD, None), ("student", "ok", None))
+    assert leaf_of(("teacher", "Go on.", None), ("student", student, None), *told) == (0.0, 0.0)
+    assert leaf_of(("teacher", "So?", None), ("student", "x", "settle"), *told) == (0.0, 0.5)
+    assert leaf_of(*told, history=student)[0] == 0.0
+
+
+def test_asking_about_it_is_not_leaking_it() -> None:
+    asked = f"Is it {PHRASES['settle']}, and every edge again, V-1 times?"
+    assert leaf_of(("teacher", asked, None), ("student", "hm", None)) == (0.0, 0.0)
+
+
+def test_a_label_counts_as_told_only_with_its_quote() -> None:
+    for found, leaked in ((True, 0.5), (False, 0.0)):
+        label = MoveLabel(node="n0", component="rounds", move="tell", quote="q", found=found, labeller="m")
+        assert (
+            leaf_of(("teacher", "Relax all of them.", None), ("student", "ok", None), labels=(label,))[0] == leaked
+        )
+
+
+def test_swapped_labels_are_seen_as_wrong() -> None:
+    known = {"a": {"settle": ("tell", None)}, "b": {"monotone": ("contrast", "shift")}}
+
+    def label(at: str, component: str, move: str, target: str | None = None) -> MoveLabel:
+        return MoveLabel.model_validate(
+            {"node": at, "component": component, "move": move, "target": target, "found": True, "labeller": "m"}
+        )
+
+    right = label_row("m", known, [label("a", "settle", "tell"), label("b", "monotone", "contrast", "shift")])
+    swapped = label_row("m", known, [label("b", "settle", "tell"), label("a", "monotone", "contrast", "shift")])
+    assert (right.f1, swapped.f1) == (1.0, 0.0)
+    aside = label_row("m", known, [label("a", "settle", "tell"), label("b", "monotone", "contrast", "positive")])
+    assert (aside.precision, aside.recall) == (0.5, 0.5)
