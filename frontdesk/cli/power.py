@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
+    from frontdesk.runner.people_power import Asked, PeopleAnswer
     from frontdesk.runner.power import Answer, Wanted
 
 
@@ -81,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _people(args: argparse.Namespace) -> int:
-    from frontdesk.runner.people_power import Asked, answers, lines_of
+    from frontdesk.runner.people_power import Asked, answers
     from runstore.publish import to_json
 
     asked = Asked(
@@ -102,7 +103,7 @@ def _people(args: argparse.Namespace) -> int:
         rows = [answer.to_json() for answer in found]
         sys.stdout.write(to_json({"level": args.level, "power": args.power, "people": rows}).decode() + "\n")
     else:
-        print("\n".join(line for answer in found for line in lines_of(answer, asked)))
+        print("\n".join(line for answer in found for line in _people_lines(answer, asked)))
     return 0
 
 
@@ -194,4 +195,34 @@ def _plan_lines(answer: Answer, wanted: Wanted) -> list[str]:
             f"({_shares(way.range)})"
         )
     lines.append("  More subsets before more rounds: a further round sees the same subset again.")
+    return lines
+
+
+def _people_lines(answer: PeopleAnswer, asked: Asked) -> list[str]:
+    """The answer as the command prints it."""
+    from arena.human.power import Difference
+    from frontdesk.report.untrusted import one_line
+
+    one, lines = answer.of, list[str]()
+    if isinstance(one, Difference):
+        named = "" if answer.conditions is None else " - ".join(map(one_line, answer.conditions)) + ": "
+        lines.append(
+            f"{named}difference {one.difference:+.3g}; sd of items {one.item_sd:.3g}, raters {one.rater_sd:.3g}, "
+            f"rest {one.residual_sd:.3g}"
+        )
+    else:
+        lines.append(
+            f"correlation {one.correlation:.2f} with people's true mean, {answer.seen:.2f} with the mean of "
+            f"{answer.raters} raters"
+        )
+    low, high = ("no number" if value is None else f"{value:.0f}" for value in answer.needed_range)
+    needed = "no number" if answer.needed is None else str(answer.needed)
+    lines.append(
+        f"  {needed} items x {answer.raters} raters find it with a chance of {asked.power:.0%} ({low} to {high})"
+    )
+    if answer.power is not None:
+        ends = " to ".join("…" if value is None else f"{value:.0%}" for value in answer.power_range)
+        lines.append(f"  {answer.items} items find it with a chance of {answer.power:.0%} ({ends})")
+    if answer.limits is not None:
+        lines.append(f"  and would give an interval of {answer.limits[0]:.2f} to {answer.limits[1]:.2f}")
     return lines

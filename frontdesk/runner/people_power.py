@@ -171,32 +171,3 @@ def _rows(path: Path) -> Iterator[tuple[str, str, str, float]]:
         if value is None:
             raise InputProblem(path, "a number", found=text, line=number, field="value")
         yield item, rater, condition, value
-
-
-def lines_of(answer: PeopleAnswer, asked: Asked) -> list[str]:
-    """The answer as the command prints it."""
-    from frontdesk.report.untrusted import one_line
-
-    one, lines = answer.of, list[str]()
-    if isinstance(one, Difference):
-        named = "" if answer.conditions is None else " - ".join(map(one_line, answer.conditions)) + ": "
-        lines.append(
-            f"{named}difference {one.difference:+.3g}; sd of items {one.item_sd:.3g}, raters {one.rater_sd:.3g}, "
-            f"rest {one.residual_sd:.3g}"
-        )
-    else:
-        lines.append(
-            f"correlation {one.correlation:.2f} with people's true mean, {answer.seen:.2f} with the mean of "
-            f"{answer.raters} raters"
-        )
-    low, high = ("no number" if value is None else f"{value:.0f}" for value in answer.needed_range)
-    needed = "no number" if answer.needed is None else str(answer.needed)
-    lines.append(
-        f"  {needed} items x {answer.raters} raters find it with a chance of {asked.power:.0%} ({low} to {high})"
-    )
-    if answer.power is not None:
-        ends = " to ".join("…" if value is None else f"{value:.0%}" for value in answer.power_range)
-        lines.append(f"  {answer.items} items find it with a chance of {answer.power:.0%} ({ends})")
-    if answer.limits is not None:
-        lines.append(f"  and would give an interval of {answer.limits[0]:.2f} to {answer.limits[1]:.2f}")
-    return lines
