@@ -103,7 +103,7 @@ def _people(args: argparse.Namespace) -> int:
         rows = [answer.to_json() for answer in found]
         sys.stdout.write(to_json({"level": args.level, "power": args.power, "people": rows}).decode() + "\n")
     else:
-        print("\n".join(line for answer in found for line in _lines_of_people(answer, asked)))
+        print("\n".join(line for answer in found for line in _people_lines(answer, asked)))
     return 0
 
 
@@ -198,7 +198,7 @@ def _plan_lines(answer: Answer, wanted: Wanted) -> list[str]:
     return lines
 
 
-def _lines_of_people(answer: PeopleAnswer, asked: Asked) -> list[str]:
+def _people_lines(answer: PeopleAnswer, asked: Asked) -> list[str]:
     """The answer as the command prints it."""
     from arena.human.power import Difference
     from frontdesk.report.untrusted import one_line
