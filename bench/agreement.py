@@ -39,7 +39,7 @@ TRUTH_ITEMS = 200_000
 
 @dataclass(frozen=True)
 class Design:
-    """``correlation`` of two raters' latent values, ``cuts`` of them; ``per_cluster`` share an effect."""
+    """Raters' latent values have a ``correlation``; ``cuts`` make categories; ``per_cluster`` share an effect."""
 
     name: str
     raters: int

@@ -72,11 +72,11 @@ def files_of(folder: Path) -> dict[str, bytes]:
 def timeless(files: dict[str, bytes]) -> dict[str, bytes]:
     """The files that two runs of the same answers share, without how long each answer took.
 
-    What draws or prints those times (reports, leaderboard.md) is left out: ``verify`` compares it with its run.
+    What draws, prints or hashes those times (reports, leaderboard.md, published.json) is left out: ``verify``
+    compares it with its run.
     """
-    kept = {
-        name: data for name, data in files.items() if not name.startswith("report") and name != "leaderboard.md"
-    }
+    timed = {"leaderboard.md", "published.json"}
+    kept = {name: data for name, data in files.items() if not name.startswith("report") and name not in timed}
     for name in ("replies.jsonl", "leaderboard.json"):
         if name in kept:
             kept[name] = re.sub(rb'"latency(_p95)?_s": ?[^,}]+', b"", kept[name])

@@ -8,7 +8,7 @@ from frontdesk.cli import main
 from runstore.publish import read_json, read_records
 from runstore.records import Judgment, Reply, Verdict
 from tests.support.refreshing import NAMES, given, is_verified, lines, refresh, three, with_endpoint
-from tests.support.small_runs import files_of, finished_twice
+from tests.support.small_runs import files_of, finished_twice, timeless
 
 
 def test_a_fourth_endpoint_costs_its_replies_and_its_pairs_and_nothing_again(provider, tmp_path, capsys):
@@ -63,7 +63,7 @@ def test_a_refreshed_run_has_the_files_of_one_that_had_four_from_the_start(provi
     config.write_text(text.replace('"gemini", "third"]', '"gemini", "third", "fourth"]'))
     whole = tmp_path / "whole"
     assert main(["run", str(config), "--run", str(whole)]) == 0
-    one, other = files_of(run), files_of(whole)
+    one, other = timeless(files_of(run)), timeless(files_of(whole))
     for name in ("replies.jsonl", "judgments.jsonl", "verdicts.jsonl", "leaderboard.json", "manifest.json"):
         assert one[name] == other[name]
 
