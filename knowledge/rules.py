@@ -76,9 +76,6 @@ class Gate(Part):
     wrong_misconceptions_above: float
     control_within: float
     labels_right: Probability
-    model_guess_margin: float
-    model_distractor: Probability
-    model_selective: float
 
 
 class Outcomes(Part):
