@@ -171,9 +171,7 @@ def simulation(config: Config) -> Simulation:
         known = knowing(config, prompts_of(config))
         bank_questions = [question for question in bank_questions if question.id in known.topics]
         if not bank_questions:
-            raise Problem(
-                'simulate.acts: found "knowledge", expected questions with a reviewed topic: there are none'
-            )
+            raise Problem('simulate.acts: found "knowledge", expected questions with a reviewed topic')
     return Simulation(people, bank_questions, conversation, roles, how.match_level, strangers, known)
 
 
