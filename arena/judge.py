@@ -104,8 +104,8 @@ class JudgePanel:
         hashes = {f"{name}.{language}": text.hash, "criteria": criteria}
         if domain is None:
             return cls(how, language, text, hashes)
-        subject = prompts.load(PACKAGE, "subject", language, folder)
-        hashes[f"subject.{language}"] = subject.hash
+        subject = prompts.load(PACKAGE, "judge_subject", language, folder)
+        hashes[f"judge_subject.{language}"] = subject.hash
         return cls(how, language, text, hashes, subject.fill(domain=domain))
 
     def prompt(self, match: Match, slot_a: Reply, slot_b: Reply, criterion: str) -> Prompt:

@@ -195,9 +195,10 @@ def test_an_endpoint_judges_what_has_no_score_and_is_not_asked_twice(table: Path
     assert first["set"]["intent"]["origin"] == {"csv": 40, "judge": 2, "heuristic": 1, "missing": 1}
     journal = "".join(file.read_text(encoding="utf-8") for file in (out / "journal").glob("*.jsonl"))
     assert journal.count('"state":"sent"') == 3
-    (tmp_path / "replies.jsonl").write_text(json.dumps({"reply": "not asked again"}), encoding="utf-8")
     main(arguments)
     assert read_json(out / "agent_runs.json") == first
+    again = "".join(file.read_text(encoding="utf-8") for file in (out / "journal").glob("*.jsonl"))
+    assert again.count('"state":"sent"') == 3
 
 
 def test_what_a_judge_did_not_score_stays_apart_by_kind(table: Path, tmp_path: Path) -> None:

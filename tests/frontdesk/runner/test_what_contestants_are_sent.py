@@ -43,6 +43,8 @@ OWN_TABLES: Mapping[str, Mapping[str, Any]] = {
     "ureka": {"base_url": "http://127.0.0.1:1"},
     "scripted": {"replies": "replies.jsonl"},
     "local": {},
+    "bedrock": {"model": "m", "region": "eu-central-1"},
+    "litellm": {"model": "openai/m"},
 }
 """What an endpoint of a kind needs beside a model; a further kind is tried with a model alone."""
 
