@@ -22,6 +22,7 @@ _FORMS = {
     "openai": "chat fine-tuning rows (messages)",
     "sharegpt": "ShareGPT rows (conversations)",
     "preference": "preference rows (prompt, chosen, rejected)",
+    "lmarena": "battles (model_a, model_b, winner, both conversations)",
     "parquet": "the run's stage files as Parquet tables",
     "hf": "the run's stage files as a dataset folder with Parquet data",
 }
