@@ -181,7 +181,7 @@ def part(*options: str) -> dict[str, Any]:
 
 
 def _peak_rss_mb() -> float:
-    """This program's own peak: what the system counts for a process begins with that of the one which started it."""
+    """This program's own peak: what the system counts for a process begins with that of its parent."""
     status = Path("/proc/self/status").read_text()
     return round(int(status.split("VmHWM:")[1].split()[0]) / 1024, 1)
 
