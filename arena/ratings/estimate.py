@@ -83,7 +83,8 @@ def estimate(battles: Battles, settings: Settings) -> Estimate:
     counts = design.counts(battles.weight)
     if not counts[:, TIE].any():
         model = model.without_ties
-    if model.has_parameter and not settings.prior and not _ties_estimable(design, counts):
+    decided = bool(counts[:, [WIN, LOSS]].any())
+    if model.has_parameter and not (decided if settings.prior else _ties_estimable(design, counts)):
         reason = f"the {model.name} tie parameter has no finite estimate here; use ties as halves"
         return replace(found, reason=reason)
     fitted = fit(design, counts, model=model, prior=settings.prior)

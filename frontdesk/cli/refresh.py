@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from frontdesk.runner.runfolder import RunFolder
 
 
+Table = dict[str, Any]
+"""A table of a configuration as TOML holds it."""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what changes")
     what.add_argument("--add", action="append", default=[], metavar="NAME", help="an endpoint to compare as well")
@@ -130,16 +134,14 @@ def _change(args: argparse.Namespace) -> Change:
     return change
 
 
-def _given(
-    args: argparse.Namespace, change: Change, before: Config
-) -> tuple[dict[str, dict[str, Any]], dict[str, Any] | None]:
+def _given(args: argparse.Namespace, change: Change, before: Config) -> tuple[dict[str, Table], Table | None]:
     """Tables of new endpoints by name, and a budget where the given configuration has one."""
     from frontdesk.runner import config as configuration
     from frontdesk.runner.config import BudgetSection
 
     names = [*change.add, *change.rejudge]
-    tables: dict[str, dict[str, Any]] = {}
-    budget: dict[str, Any] | None = None
+    tables: dict[str, Table] = {}
+    budget: Table | None = None
     if args.config is not None:
         config = configuration.load(args.config)
         tables = {name: config.endpoints[name] for name in names if name in config.endpoints}
@@ -152,7 +154,7 @@ def _given(
     return tables, budget
 
 
-def _described(args: argparse.Namespace, name: str, table: dict[str, Any]) -> dict[str, Any]:
+def _described(args: argparse.Namespace, name: str, table: Table) -> Table:
     from frontdesk.runner import config as configuration
     from frontdesk.runner import inputs
 
@@ -164,7 +166,7 @@ def _described(args: argparse.Namespace, name: str, table: dict[str, Any]) -> di
     return _with_settings(table, args.set)
 
 
-def _with_settings(table: dict[str, Any], settings: Iterable[str]) -> dict[str, Any]:
+def _with_settings(table: Table, settings: Iterable[str]) -> Table:
     """The table with ``KEY=VALUE`` put in: values are TOML, or else plain text; ``price.input=0.3`` nests."""
     table = dict(table)
     for setting in settings:

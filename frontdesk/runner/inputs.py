@@ -15,6 +15,8 @@ from typing import Any, cast
 from runstore.publish import replacing
 
 FOLDER = "inputs"
+Tables = dict[str, Any]
+"""A configuration as TOML holds it, or a table of it."""
 _PATH_KEYS = (
     ("run", "prompts"),
     ("personas", "file"),
@@ -28,7 +30,7 @@ _PATH_KEYS = (
 _LENGTH = 12
 
 
-def with_whole_paths(data: dict[str, Any], *folders: Path) -> dict[str, Any]:
+def with_whole_paths(data: Tables, *folders: Path) -> Tables:
     """Files that the configuration names, found in the first of the folders that has them, as whole paths."""
     for table, key, value in _named(data):
         found = next((path for folder in folders if (path := folder / value).exists()), None)
@@ -37,7 +39,7 @@ def with_whole_paths(data: dict[str, Any], *folders: Path) -> dict[str, Any]:
     return data
 
 
-def contained(data: dict[str, Any]) -> dict[str, Any]:
+def contained(data: Tables) -> Tables:
     """The same with every file that is there named as a run folder keeps it."""
     for table, key, value in _named(data):
         if (kept := place_of(Path(value))) is not None:
@@ -45,7 +47,7 @@ def contained(data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-def keep(data: dict[str, Any], folder: Path) -> None:
+def keep(data: Tables, folder: Path) -> None:
     """Copy every file that the configuration names into the run folder, unless it is there already."""
     for _, _, value in _named(data):
         source = Path(value)
@@ -57,7 +59,7 @@ def keep(data: dict[str, Any], folder: Path) -> None:
                 shutil.copyfile(part, temporary)
 
 
-def named(data: dict[str, Any]) -> list[str]:
+def named(data: Tables) -> list[str]:
     """The files of a run folder's own that its configuration names."""
     return [value for _, _, value in _named(data) if value.startswith(f"{FOLDER}/")]
 
@@ -81,15 +83,15 @@ def _parts(path: Path) -> list[Path]:
     return sorted(part for part in path.iterdir() if part.is_file() and not part.name.startswith("."))
 
 
-def _named(data: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, str]]:
+def _named(data: Tables) -> Iterator[tuple[Tables, str, str]]:
     """Every (table, key, value) that names a file."""
     places: list[tuple[Any, str]] = [(data.get(section), key) for section, key in _PATH_KEYS]
     endpoints = data.get("endpoints")
     if isinstance(endpoints, dict):
-        places += [(table, "replies") for table in cast("dict[str, Any]", endpoints).values()]
+        places += [(table, "replies") for table in cast("Tables", endpoints).values()]
     for table, key in places:
-        value = cast("dict[str, Any]", table).get(key) if isinstance(table, dict) else None
+        value = cast("Tables", table).get(key) if isinstance(table, dict) else None
         if not isinstance(value, str) or not value:
             continue
         if key != "criteria" or value.endswith((".yaml", ".yml")):
-            yield cast("dict[str, Any]", table), key, value
+            yield cast("Tables", table), key, value

@@ -173,3 +173,11 @@ def test_six_equal_models_get_places_of_their_own_in_few_tables():
         )
         told += any(entry.rank_range != (1, 6) for entry in build(battles).models)
     assert told <= 8
+
+
+@pytest.mark.parametrize("ties", ["davidson", "rao_kupper"])
+def test_ties_alone_say_nothing_of_how_likely_a_tie_is_even_with_a_prior(ties: str) -> None:
+    battles = from_columns(["a", "b", "c"] * 3, ["b", "c", "a"] * 3, ["tie"] * 9)
+    board = build(battles, Settings(ties=ties, prior=2.0))
+    assert not board.converged
+    assert "tie parameter has no finite estimate" in (board.fit.reason or "")
