@@ -18,6 +18,7 @@ from frontdesk.runner import config as configuration
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner import prepare
 from frontdesk.runner.config import Config
+from frontdesk.runner.inputs import Tables
 from frontdesk.runner.leaderboard_history import Pending, Refresh
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.plan import Calls, Kept
@@ -200,7 +201,7 @@ def callers(config: Config, needed: Sequence[Calls]) -> list[str]:
 def forget_styles(folder: RunFolder, config: Config) -> None:
     """Take prompts that no endpoint uses any more out of the manifest: recomputing the run would not name them."""
     path = folder.file("manifest.json")
-    manifest: dict[str, Any] = read_json(path)
+    manifest: Tables = read_json(path)
     names = config.require_collect().endpoints
     used = set(styles_of({name: settings_of(name, config.endpoints[name]) for name in names}))
     used |= {config.simulate.style} if config.simulate is not None else set()
@@ -227,7 +228,7 @@ async def perform(pipeline: Pipeline, change: Change) -> tuple[list[Judgment], l
         if were_brought:
             folder.take("replies", folder.replies(), pipeline.config, change=True)
             # Replies that are brought have no prompts of this run, and recomputing it would name none.
-            manifest: dict[str, Any] = read_json(folder.file("manifest.json"))
+            manifest: Tables = read_json(folder.file("manifest.json"))
             write_json(folder.file("manifest.json"), {**manifest, "prompts": prompts})
     judged = await pipeline.judge(subsets, replies, have)
     if pipeline.config.student is not None:
