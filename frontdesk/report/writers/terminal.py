@@ -63,7 +63,7 @@ def print_grid(on: Console, title: str, heads: Sequence[Head], rows: Sequence[Se
             justify="right" if head.number else "left",
             width=cells,
             no_wrap=at == 0 or head.number,
-            overflow="ellipsis",
+            overflow="ellipsis" if at == 0 or head.number else "fold",
         )
     for row in rows:
         grid.add_row(*(styled(cell) for cell in row[:shown]))

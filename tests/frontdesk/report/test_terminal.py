@@ -94,3 +94,13 @@ def test_no_escape_code_where_none_is_wanted(tmp_path: Path, environ: dict[str, 
     run.write(tmp_path / "run")
     assert "\x1b" not in on_a_terminal(80, "report", str(tmp_path / "run"), **environ)
     assert "\x1b" in on_a_terminal(80, "report", str(tmp_path / "run"))
+
+
+@pytest.mark.parametrize("width", [120, 60])
+def test_a_text_that_wraps_loses_no_letter(width: int) -> None:
+    text = "−3을 옮기면 왜 +3이 되잖아요, 어 그런데 y = ax + b에서는 단계가 왜 다른가요? " * 3
+    out = io.StringIO()
+    on = Console(file=out, width=width, force_terminal=True, color_system=None)
+    terminal.print_grid(on, "", [Head("id"), Head("text")], [["moving-a-term", text]])
+    shown = out.getvalue().replace("moving-a-term", "")
+    assert "".join(text.split()) in "".join(shown.split())
