@@ -23,7 +23,6 @@ from runstore.problems import Problem
 warnings.filterwarnings("ignore", ".*ReadOnly.*", UserWarning)
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
-_encodings = os.environ.get("TIKTOKEN_CACHE_DIR")
 try:
     import httpx
     import litellm as library
@@ -32,12 +31,6 @@ except ImportError as missing:
     raise Problem(
         f"kind litellm needs the extra [litellm]: pip install 'tutor-arena[litellm]' ({missing})"
     ) from None
-finally:
-    # It names its own folder of encodings on import; ours are found without any.
-    if _encodings is None:
-        os.environ.pop("TIKTOKEN_CACHE_DIR", None)
-    else:
-        os.environ["TIKTOKEN_CACHE_DIR"] = _encodings
 
 _litellm: Any = library
 _OFF: dict[str, Any] = {"num_retries": 0, "max_retries": 0, "stream": False, "drop_params": False}

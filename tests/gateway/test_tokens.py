@@ -36,7 +36,8 @@ def forgotten() -> Iterator[None]:
 
 def _in_a_fresh_process(cache: Path, **variables: str) -> str:
     unreachable = dict.fromkeys(("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"), "http://127.0.0.1:9")
-    environ = os.environ | unreachable | {"TUTOR_ARENA_CACHE": str(cache)} | variables
+    inherited = {name: value for name, value in os.environ.items() if name != "TIKTOKEN_CACHE_DIR"}
+    environ = inherited | unreachable | {"TUTOR_ARENA_CACHE": str(cache)} | variables
     done = subprocess.run(
         [sys.executable, "-c", _COUNT_ELSEWHERE], env=environ, capture_output=True, text=True, check=True
     )
