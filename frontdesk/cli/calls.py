@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -71,41 +70,30 @@ def _tokens(counts: dict[str, int]) -> str:
 
 
 def _show(summary: dict[str, Any]) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
+    from frontdesk.report.untrusted import one_line
+    from frontdesk.report.writers import terminal
+    from frontdesk.report.writers.terminal import Head
 
-    from frontdesk.report.untrusted import rich_markup
-
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
-    table = Table(box=box.SIMPLE)
-    for column in (
-        "endpoint",
-        "ok",
-        "failed",
-        "truncated",
-        "p50 s",
-        "p90 s",
-        "p99 s",
-        "tokens in/out (cached)",
-        "USD",
-        "faults",
-    ):
-        table.add_column(column, justify="left" if column in ("endpoint", "faults") else "right")
+    figures = ("ok", "failed", "truncated", "p50 s", "p90 s", "p99 s", "tokens in/out (cached)", "USD")
+    heads = [Head("endpoint"), *(Head(title, number=True) for title in figures), Head("faults")]
+    rows: list[list[str]] = []
     for name, row in summary["endpoints"].items():
         calls, latency, tokens, usd = row["calls"], row["latency_s"], row["tokens"], row["usd"]
         faults = ", ".join(f"{kind} {count}" for kind, count in row["attempts_failed"].items())
         known = "unknown" if usd["known"] is None else f"{usd['known']:.4f}"
-        table.add_row(
-            rich_markup(name),
-            *(str(calls.get(state, 0)) for state in ("ok", "failed", "truncated")),
-            *("-" if value is None else f"{value:.2f}" for value in latency.values()),
-            _tokens(tokens),
-            known if usd["priced"] in (0, usd["of"]) else f"{known} ({usd['priced']} of {usd['of']} priced)",
-            rich_markup(faults) if faults else "-",
+        rows.append(
+            [
+                name,
+                *(str(calls.get(state, 0)) for state in ("ok", "failed", "truncated")),
+                *("-" if value is None else f"{value:.2f}" for value in latency.values()),
+                _tokens(tokens),
+                known if usd["priced"] in (0, usd["of"]) else f"{known} ({usd['priced']} of {usd['of']} priced)",
+                faults or "-",
+            ]
         )
-    console.print(table)
+    console = terminal.console()
+    terminal.print_grid(console, "", heads, rows)
     console.print(f"calls sent whose answers were lost with a process: {summary['lost_in_flight']}")
     for line in summary["slowest"]:
-        who, what = rich_markup(line["endpoint"]), rich_markup(line["item"])
+        who, what = one_line(line["endpoint"]), one_line(line["item"])
         console.print(f"slow: {line['latency_s']:.2f} s  {who}  {line['stage']}  {what}")

@@ -219,32 +219,36 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
     if as_json:
         sys.stdout.write(to_json(board.to_json(), indent=True).decode() + "\n")
         return
-    from rich.console import Console
-    from rich.table import Table
-
     from frontdesk.report.figures import level_text, limits, percent, service_texts
     from frontdesk.report.sections.ratings.stop import stop_told
-    from frontdesk.report.untrusted import one_line, rich_markup
+    from frontdesk.report.untrusted import one_line
+    from frontdesk.report.writers import terminal
+    from frontdesk.report.writers.terminal import Head
 
-    console = Console(soft_wrap=False)
+    console = terminal.console()
     stop = stop_told(board)
     for note in (*board.notes, *([] if stop is None else [stop])):
-        console.print(f"note: {note}", markup=False, highlight=False)
+        console.print(f"note: {note}")
+    titles = ["rank", "places", "model", "rating", level_text(board.level), "w / l / t", "win rate"]
+    titles += ["s (95 %)", "$ / 1,000"] if board.has_service else []
+    heads = [Head(title, number=title != "model") for title in titles]
     for number, group in enumerate(board.groups, 1):
-        table = Table(title=f"group {number} of {len(board.groups)}" if len(board.groups) > 1 else None)
-        heads = ("rank", "places", "model", "rating", level_text(board.level), "w / l / t", "win rate")
-        for head in (*heads, *(("s (95 %)", "$ / 1,000") if board.has_service else ())):
-            table.add_column(head, justify="left" if head == "model" else "right", overflow="fold")
-        for model in (model for model in board.models if model.name in set(group)):
-            places = "–" if model.rank_range is None else f"{model.rank_range[0]}–{model.rank_range[1]}"
-            rating = "–" if model.rating is None else f"{model.rating:.0f}"
-            results = f"{model.wins:g} / {model.losses:g} / {model.ties:g}"
-            rank = "–" if model.rank is None else str(model.rank)
-            interval = rich_markup(limits(model.lower, model.upper))
-            name = rich_markup(model.name)
-            service = [rich_markup(text) for text in service_texts(model)] if board.has_service else []
-            table.add_row(rank, places, name, rating, interval, results, percent(model.win_rate), *service)
-        console.print(table)
+        rows = [
+            [
+                "–" if model.rank is None else str(model.rank),
+                "–" if model.rank_range is None else f"{model.rank_range[0]}–{model.rank_range[1]}",
+                model.name,
+                "–" if model.rating is None else f"{model.rating:.0f}",
+                limits(model.lower, model.upper),
+                f"{model.wins:g} / {model.losses:g} / {model.ties:g}",
+                percent(model.win_rate),
+                *(service_texts(model) if board.has_service else ()),
+            ]
+            for model in board.models
+            if model.name in set(group)
+        ]
+        title = f"group {number} of {len(board.groups)}" if len(board.groups) > 1 else ""
+        terminal.print_grid(console, title, heads, rows)
     for model in board.models:
         if model.reason:
-            console.print(f"{one_line(model.name)}: {model.reason}", markup=False, highlight=False)
+            console.print(f"{one_line(model.name)}: {model.reason}")

@@ -7,7 +7,6 @@ that turns the reading direction or moves a terminal's cursor shows U+FFFD where
     markdown, heading    inline Markdown, and that of a heading
     code, fence          literal letters within a line, and a literal block
     html                 markup for a page
-    rich_markup          text of a console that reads markup
     latex                running text of a LaTeX document
     (cells of CSV files are guarded where CSV is written: runstore.publish.write_csv)
 """
@@ -123,13 +122,6 @@ def _longest_backticks(text: str) -> int:
 def html(text: str) -> Markup:
     """Any text as markup that shows it literally."""
     return Markup.escape(visible(text))
-
-
-def rich_markup(text: str) -> str:
-    """Any text on one line, where the console reads markup: brackets stay brackets."""
-    from rich.markup import escape
-
-    return escape(one_line(text))
 
 
 def latex(text: str) -> str:

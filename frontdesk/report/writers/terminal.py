@@ -56,7 +56,9 @@ def print_grid(on: Console, title: str, heads: Sequence[Head], rows: Sequence[Se
     while shown > 2 and sum(least[:shown]) + _lines(shown) > width:
         shown -= 1
     widths = _widths(least[:shown], [_natural(at, heads, rows) for at in range(shown)], width - _lines(shown))
-    grid = Table(title=styled(title, "bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    grid = Table(
+        title=styled(title, "bold") if title else None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
+    )
     for at, (head, cells) in enumerate(zip(heads, widths, strict=False)):
         grid.add_column(
             styled(head.title),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arena.ratings.moves import Move
 from frontdesk.report.blocks import (
     Block,
     Column,
@@ -17,7 +16,7 @@ from frontdesk.report.blocks import (
     cells,
     columns,
 )
-from frontdesk.report.figures import rounded
+from frontdesk.report.figures import rounded, span_of_points
 from frontdesk.report.writers.html import html
 from frontdesk.report.writers.markdown import markdown
 from frontdesk.runner.comparing import Comparison, Flip, PairDecision, Texts
@@ -72,7 +71,7 @@ def _moves(found: Comparison, say: Words) -> Table:
             rounded(move.before),
             rounded(move.after),
             _signed(move.moved),
-            _limits(move),
+            "–" if move.lower is None else span_of_points(move.lower, move.upper),
         )
         for move in found.moves
     ]
@@ -81,10 +80,6 @@ def _moves(found: Comparison, say: Words) -> Table:
 
 def _signed(value: float | None) -> str:
     return "–" if value is None else f"{value:+.0f}"
-
-
-def _limits(move: Move) -> str:
-    return "–" if move.lower is None else f"[{_signed(move.lower)}, {_signed(move.upper)}]"
 
 
 def _decisions(found: Comparison, say: Words) -> Table:
