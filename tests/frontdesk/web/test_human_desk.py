@@ -432,4 +432,4 @@ options = [{ id = "yes", text = "yes" }, { id = "no", text = "no" }]
             async with session.post(here, data=form | {"adult": "yes"}) as answer:
                 assert "/training" in str(answer.url)
             async with session.get(links(store, root)["expert-01"]) as answer:
-                assert "19" not in await answer.text()
+                assert "19 or older" not in await answer.text()
