@@ -10,6 +10,8 @@ from frontdesk.cli import options
 from frontdesk.runner.runfolder import RunFolder
 from runstore.languages import languages
 
+FORMATS = ("svg", "png", "pdf")
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     options.add_run_folder(parser)
@@ -19,12 +21,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="language of the report (default: the run's; another one gives report.<language>.md and .html)",
     )
     parser.add_argument("--site", metavar="OUT", type=Path, help="write a static site to publish into this folder")
+    parser.add_argument(
+        "--plots",
+        metavar="FORMATS",
+        type=_formats,
+        default=(),
+        help="also write every picture as a file into plots/: svg, png, pdf, with commas between",
+    )
     options.add_partial_option(parser)
     parser.add_argument("--quiet", action="store_true", help="write the files; print no summary")
 
 
+def _formats(text: str) -> tuple[str, ...]:
+    chosen = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
+    if not chosen or not set(chosen) <= set(FORMATS):
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected some of {', '.join(FORMATS)}")
+    return chosen
+
+
 def run(args: argparse.Namespace) -> int:
-    from frontdesk.report.run import console_summary, write_report
+    from frontdesk.report.run import console_summary, write_plots, write_report
     from frontdesk.report.sections.run.data import load
     from frontdesk.report.site.write import write_site
     from frontdesk.runner.rating import rate_again_if_stale
@@ -41,5 +57,8 @@ def run(args: argparse.Namespace) -> int:
             print(f"report: {path}", file=sys.stderr)
         if not args.quiet:
             console_summary(folder, args.language, data=data)
+    if args.plots:
+        for path in write_plots(data, (args.site or folder.path) / "plots", args.plots, args.language):
+            print(f"plot: {path}", file=sys.stderr)
     allowed = args.allow_partial
     return int(data.incomplete and (allowed is None or data.lost > allowed))

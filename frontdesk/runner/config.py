@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -162,6 +163,16 @@ class BudgetSection(Section):
     trial_rounds: Whole = Field(default=30, ge=0)
 
 
+class SiteSection(Section):
+    """What a published site says of itself. No result depends on it: it may change at any time."""
+
+    title: str | None = Field(default=None, min_length=1)
+    description: str | None = None
+    date: datetime.date | None = None
+    licence: str | None = None
+    contact: str | None = None
+
+
 class Config(Section):
     """A whole configuration. A stage that a command does not run may be left out."""
 
@@ -176,6 +187,7 @@ class Config(Section):
     student: StudentSection | None = None
     rate: RateSection = RateSection()
     budget: BudgetSection = BudgetSection()
+    site: SiteSection | None = None
     _source: str = PrivateAttr("the configuration")
 
     def model_post_init(self, context: object, /) -> None:
@@ -346,11 +358,11 @@ CHANGEABLE = frozenset(
 
 
 def settled(config: Config) -> dict[str, Any]:
-    """What a run's results depend on: all but budget, limits, prices, keys (and a moved server's address).
+    """What a run's results depend on: all but budget, site, limits, prices, keys (and a moved server's address).
 
     Files are named by what they hold.
     """
-    data = inputs.contained(config.model_dump(mode="json", exclude={"budget"}, exclude_none=True))
+    data = inputs.contained(config.model_dump(mode="json", exclude={"budget", "site"}, exclude_none=True))
     for endpoint in cast("dict[str, dict[str, Any]]", data["endpoints"]).values():
         moved = {"base_url", "url"} if endpoint.get("identity") else set[str]()
         for key in (CHANGEABLE | moved) & endpoint.keys():
