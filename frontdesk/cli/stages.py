@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from frontdesk.cli import options
 from frontdesk.runner import config as configuration
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner import session as sessions
@@ -85,7 +86,13 @@ def execute(
 
     async def whole() -> int:
         async with sessions.opened(
-            folder, config, endpoints, change=args.change, durable=args.durable, first=first
+            folder,
+            config,
+            endpoints,
+            change=args.change,
+            durable=args.durable,
+            batch_poll_s=options.batch_poll_s(args),
+            first=first,
         ) as pipeline:
             open_pipeline.append(pipeline)
             return await work(Session(pipeline, folder, config))

@@ -42,13 +42,14 @@ async def opened(
     change: bool = False,
     durable: bool = False,
     progress: Progress | None = None,
+    batch_poll_s: float | None = None,
     first: Callable[[RunFolder], object] = history.refuse,
 ) -> AsyncGenerator[Pipeline]:
     """A pipeline over a run folder, with its journal open for writing and these endpoints built.
 
     Raises Problem before anything is called: a folder in use, a configuration that differs, a missing key, a cap
-    in dollars on calls whose price nobody knows. ``first`` is done with the lock, before the configuration is
-    written: a run with a refresh under way is refused to all but that refresh.
+    in dollars on calls whose price nobody knows. ``batch_poll_s`` is the pipeline's. ``first`` is done with the
+    lock, before the configuration is written: a run with a refresh under way is refused to all but that refresh.
     """
     adapters = {name: build(name, config.endpoints[name]) for name in endpoints}
     progress = progress or Progress()
@@ -72,7 +73,7 @@ async def opened(
         _greet(gateway, gateway.journal, progress)
         async with gateway:
             try:
-                yield Pipeline(folder, config, gateway, progress)
+                yield Pipeline(folder, config, gateway, progress, batch_poll_s)
             finally:
                 gateway.events.emit("session_ended", **asdict(budget.total))
 
