@@ -91,7 +91,7 @@ def _port(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """What people gave, and all that is made of it, is for the study's owner alone."""
-    if args.step in ("init", "plan"):
+    if args.step == "init":
         return args.step_run(args)
     before = os.umask(0o077)
     try:

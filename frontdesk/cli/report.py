@@ -27,19 +27,22 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.report.run import console_summary, write_report
     from frontdesk.report.sections.run.data import load
     from frontdesk.report.site.write import write_site
+    from frontdesk.runner import leaderboard_history as history
     from frontdesk.runner.rating import rate_again_if_stale
 
     folder = RunFolder(options.run_folder(args))
-    if newer := rate_again_if_stale(folder):
-        listed = ", ".join(newer)
-        print(f"leaderboard.json was older than {listed}: rated again as configured", file=sys.stderr)
-    data = load(folder)
-    if args.site is not None:
-        print(f"site: {write_site(data, args.site, args.language)}", file=sys.stderr)
-    else:
-        for path in write_report(folder, args.language, data):
-            print(f"report: {path}", file=sys.stderr)
-        if not args.quiet:
-            console_summary(folder, args.language, data=data)
+    folder.config()
+    with history.held(folder):
+        if newer := rate_again_if_stale(folder):
+            listed = ", ".join(newer)
+            print(f"leaderboard.json was older than {listed}: rated again as before", file=sys.stderr)
+        data = load(folder)
+        if args.site is not None:
+            print(f"site: {write_site(data, args.site, args.language)}", file=sys.stderr)
+        else:
+            for path in write_report(folder, args.language, data):
+                print(f"report: {path}", file=sys.stderr)
+    if args.site is None and not args.quiet:
+        console_summary(folder, args.language, data=data)
     allowed = args.allow_partial
     return int(data.incomplete and (allowed is None or data.lost > allowed))

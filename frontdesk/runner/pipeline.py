@@ -82,6 +82,8 @@ class Pipeline:
         """Every stage in order, from personas to verdicts. Raises Stopping as the stages do."""
         subsets = self.cut(await self.simulate())
         replies = await self.collect(subsets)
+        for stage in ("rate", "report"):  # what is made of older verdicts is so until then
+            published.begin(self.folder.path, stage)
         judged = await self.judge(subsets, replies)
         if self.config.student is not None:
             await self.student(subsets, replies)
@@ -124,8 +126,10 @@ class Pipeline:
         if (missing := how.subsets - len(subsets)) > 0:
             message = f"{missing} of {how.subsets} subsets could not be cut: {len(whole)} dialogues hold no more"
             failures = [Failure(stage="cut", item="subsets", endpoint="", kind="too_few", message=message)]
+        published.begin(self.folder.path, "cut")
         self.folder.write_manifest(self.config, {}, {"subsets": None})
         self._publish("cut", "subsets.jsonl", subsets, failures)
+        published.end(self.folder.path, "cut")
         self.progress.say(f"cut: {len(subsets)} of {how.subsets} subsets")
         return subsets
 
