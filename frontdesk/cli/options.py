@@ -75,6 +75,11 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """``--json``: one object on standard output (docs/json.md), everything else on standard error."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout, the rest on stderr")
+
+
 def add_partial_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-partial",

@@ -16,6 +16,7 @@ from arena.sequential.goal import Goal
 from arena.trial import JudgeTrial
 from frontdesk.runner import plan, prepare, published
 from frontdesk.runner.config import Config
+from frontdesk.runner.outcome import StageDone
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
@@ -63,14 +64,27 @@ class Pipeline:
     def __init__(self, folder: RunFolder, config: Config, gateway: Gateway | None, progress: Progress) -> None:
         self.folder, self.config, self.gateway, self.progress = folder, config, gateway, progress
         self.prompts = prepare.prompts_of(config)
+        self.ended: list[StageDone] = []
+        self.stopped: Stopped | None = None
+        self.unreadable: Counter[str] = Counter()  # answers of a judge, by its name
 
     async def whole(self) -> tuple[list[Judgment], list[Verdict]]:
-        """Every stage in order, from personas to verdicts. Raises Stopping as the stages do."""
-        subsets = self.cut(await self.simulate())
+        """Every stage in order, from personas to ratings: the one place where that order stands.
+
+        Of a configuration that compares no tutors, the dialogues alone. The report is made above, of the records.
+        Raises Stopping as the stages do.
+        """
+        dialogues = await self.simulate()
+        if self.config.is_data_set:
+            return [], []
+        subsets = self.cut(dialogues)
         replies = await self.collect(subsets)
         judged = await self.judge(subsets, replies)
         if self.config.student is not None:
             await self.student(subsets, replies)
+        from frontdesk.runner.rating import rate_run  # scipy: what a stage alone can spare
+
+        rate_run(self.folder, self.config, *judged)
         return judged
 
     async def simulate(self) -> list[Dialogue]:
@@ -113,6 +127,7 @@ class Pipeline:
             failures = [Failure(stage="cut", item="subsets", endpoint="", kind="too_few", message=message)]
         self.folder.write_manifest(self.config, {}, {"subsets": None})
         self._publish("cut", "subsets.jsonl", subsets, failures)
+        self.ended.append(StageDone(stage="cut", done=len(subsets), failed=max(missing, 0), of=how.subsets))
         self.progress.say(f"cut: {len(subsets)} of {how.subsets} subsets")
         return subsets
 
@@ -238,6 +253,7 @@ class Pipeline:
         new = [each for each in judged.judgments if (*where, each.judge, each.round) not in earlier.judgments]
         for one in new:
             is_readable = one.outcome != "unreadable"
+            self.unreadable[one.judge] += not is_readable
             self.tried(trial, trial.saw(one.judge, one.raw, one.reason, is_readable=is_readable))
 
     def tried(self, trial: JudgeTrial, failed: NotReadable | None) -> None:
@@ -290,9 +306,10 @@ class Pipeline:
 
     def _ended(self, stage: str, gathered: Gathered[Item, Result], of: int) -> None:
         self._gateway().sync()
-        self._gateway().events.emit(
-            "stage_ended", stage=stage, done=len(gathered.done), failed=len(gathered.failed), of=of
-        )
+        counts = {"done": len(gathered.done), "failed": len(gathered.failed), "of": of}
+        self.ended.append(StageDone(stage=stage, **counts))
+        self.stopped = self.stopped or gathered.stopped
+        self._gateway().events.emit("stage_ended", stage=stage, **counts)
 
     def _adapters(self, names: Sequence[str]) -> Mapping[str, Adapter]:
         gateway = self._gateway()

@@ -8,6 +8,7 @@ from arena.scoring.sheets import Form, Sheets, score_all
 from arena.trial import JudgeTrial
 from frontdesk.runner import published
 from frontdesk.runner.config import Config
+from frontdesk.runner.outcome import StageDone
 from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
 from frontdesk.runner.plan import sheets_asked
 from frontdesk.runner.score_files import Scored, ScoreResults, Teller, publish
@@ -63,6 +64,7 @@ async def perform(
     trial = JudgeTrial(config.budget.trial_rounds, "sheets")
 
     def on_trial(sheet: Sheet) -> None:
+        pipeline.unreadable[sheet.judge] += not sheet.readable
         failed = trial.saw(sheet.judge, sheet.raw, sheet.reason, is_readable=sheet.readable)
         pipeline.tried(trial, failed)
 
@@ -89,6 +91,9 @@ async def perform(
     results = publish(folder.path, scored, teller)
     teller.report(folder.path, results)
     published.record(folder.path, *FILES, "failures.jsonl")
+    counts = {"done": len(found.sheets), "failed": len(found.failures), "of": asked}
+    pipeline.ended.append(StageDone(stage="score", **counts))
+    pipeline.stopped = found.stopped
     if found.stopped is not None:
         published.begin(folder.path, "score", f"{len(found.sheets)} of {asked}")
         raise Stopping(found.stopped, "score", len(found.sheets), asked)
