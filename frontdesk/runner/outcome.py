@@ -16,6 +16,8 @@ from runstore.results import Result
 if TYPE_CHECKING:
     from frontdesk.runner.pipeline import Pipeline
 
+LATEST = 10_000
+"""The median of times is that of so many answers, the latest: a run of millions says it every second."""
 State = Literal["done", "incomplete", "refused", "stopped", "interrupted"]
 STATES: dict[int, State] = {0: "done", 1: "incomplete", 2: "refused", 3: "stopped", 130: "interrupted"}
 
@@ -35,7 +37,7 @@ class EndpointDone(Result):
     ``calls``: attempts that were sent; ``served``: answers out of the journal, not paid again; ``failed``: calls
     that came to no answer; ``unreadable``: answers as a judge that could not be read, served ones included;
     ``usd``: of the calls whose price is known, null where none is; ``unpriced``: calls of unknown price;
-    ``median_latency_s``: of the answers that came in this session, null where none did.
+    ``median_latency_s``: of the (latest 10,000) answers that came in this session, null where none did.
     """
 
     endpoint: str
@@ -102,7 +104,7 @@ def endpoints_of(pipeline: Pipeline) -> Sequence[EndpointDone]:
             cached=spent.cached,
             usd=spent.usd if spent.priced else None,
             unpriced=spent.unpriced,
-            median_latency_s=median(endpoint.latencies) if endpoint.latencies else None,
+            median_latency_s=median(endpoint.latencies[-LATEST:]) if endpoint.latencies else None,
         )
         for name, endpoint in sorted(endpoints.items())
         if (spent := endpoint.spent).calls or spent.served or spent.failed

@@ -5,6 +5,7 @@ A stage that is run again finds its finished calls in the journal; nothing of it
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -16,7 +17,7 @@ from arena.sequential.goal import Goal
 from arena.trial import JudgeTrial
 from frontdesk.runner import plan, prepare, published
 from frontdesk.runner.config import Config
-from frontdesk.runner.outcome import StageDone
+from frontdesk.runner.outcome import StageDone, endpoints_of
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 MOST_AT_ONCE = 4096
+TELL_EVERY_S = 1.0
+MOST_LETTERS = 2000
+"""So much of an unreadable answer is told to the log; the journal has it whole."""
 
 
 class Stopping(Exception):
@@ -66,6 +70,7 @@ class Pipeline:
         self.prompts = prepare.prompts_of(config)
         self.ended: list[StageDone] = []
         self.stopped: Stopped | None = None
+        self._told_at = 0.0
         self.unreadable: Counter[str] = Counter()  # answers of a judge, by its name
 
     async def whole(self) -> tuple[list[Judgment], list[Verdict]]:
@@ -180,6 +185,8 @@ class Pipeline:
         async def one(item: tuple[Match, str]) -> Judged:
             judged = await judge_match(ask, panel, item[0], item[1], earlier)
             self._try(trial, judged, earlier)
+            if judged.verdict is not None:
+                self._gateway().events.emit("judged", **judged.verdict.model_dump(exclude={"votes"}))
             return judged
 
         judges = [name for name in how.judges if name in self._gateway().endpoints]
@@ -253,8 +260,14 @@ class Pipeline:
         new = [each for each in judged.judgments if (*where, each.judge, each.round) not in earlier.judgments]
         for one in new:
             is_readable = one.outcome != "unreadable"
-            self.unreadable[one.judge] += not is_readable
+            if not is_readable:
+                self.could_not_read(one.judge, f"{judged.match.id} {judged.criterion}", one.raw, one.reason)
             self.tried(trial, trial.saw(one.judge, one.raw, one.reason, is_readable=is_readable))
+
+    def could_not_read(self, judge: str, item: str, raw: str, reason: str | None) -> None:
+        """An answer of a judge that could not be read: counted, and told to whoever watches."""
+        self.unreadable[judge] += 1
+        self._gateway().events.emit("unreadable", judge=judge, item=item, reason=reason, text=raw[:MOST_LETTERS])
 
     def tried(self, trial: JudgeTrial, failed: NotReadable | None) -> None:
         """Show how a trial goes, and start no new call where it has failed."""
@@ -298,7 +311,16 @@ class Pipeline:
     ) -> Gathered[Item, Result]:
         adapters = self._adapters(endpoints)
         at_once = min(MOST_AT_ONCE, sum(adapter.settings.concurrency for adapter in adapters.values()))
-        return await each(work, do, at_once=at_once, finished=self.progress.advance)
+        return await each(work, do, at_once=at_once, finished=self.advance)
+
+    def advance(self) -> None:
+        """An item of the stage is finished: shown, and told to the log once in a while."""
+        self.progress.advance()
+        if (now := time.monotonic()) - self._told_at >= TELL_EVERY_S:
+            self._told_at = now
+            stage, done, of = self.progress.place
+            endpoints = [each.to_json() for each in endpoints_of(self)]
+            self._gateway().events.emit("progress", stage=stage, done=done, of=of, endpoints=endpoints)
 
     def _start(self, stage: str, of: int) -> None:
         self.progress.start(stage, of)
@@ -309,7 +331,8 @@ class Pipeline:
         counts = {"done": len(gathered.done), "failed": len(gathered.failed), "of": of}
         self.ended.append(StageDone(stage=stage, **counts))
         self.stopped = self.stopped or gathered.stopped
-        self._gateway().events.emit("stage_ended", stage=stage, **counts)
+        endpoints = [each.to_json() for each in endpoints_of(self)]
+        self._gateway().events.emit("stage_ended", stage=stage, **counts, endpoints=endpoints)
 
     def _adapters(self, names: Sequence[str]) -> Mapping[str, Adapter]:
         gateway = self._gateway()

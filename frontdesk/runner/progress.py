@@ -28,6 +28,11 @@ class Progress:
         self._started = self._said_at = 0.0
         self._said_share = 0
 
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """The stage, and how many of how many of its items are finished."""
+        return self._stage, self._done, self._total
+
     def say(self, line: str) -> None:
         """A whole line of its own."""
         if self._live:

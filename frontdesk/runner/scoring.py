@@ -64,7 +64,8 @@ async def perform(
     trial = JudgeTrial(config.budget.trial_rounds, "sheets")
 
     def on_trial(sheet: Sheet) -> None:
-        pipeline.unreadable[sheet.judge] += not sheet.readable
+        if not sheet.readable:
+            pipeline.could_not_read(sheet.judge, sheet.subject, sheet.raw, sheet.reason)
         failed = trial.saw(sheet.judge, sheet.raw, sheet.reason, is_readable=sheet.readable)
         pipeline.tried(trial, failed)
 
@@ -77,7 +78,7 @@ async def perform(
             repeats=plan.repeats,
             reask=plan.reask,
             at_once=min(MOST_AT_ONCE, sum(one.concurrency for one in settings.values())),
-            finished=pipeline.progress.advance if batch_poll_s is None else lambda: None,
+            finished=pipeline.advance if batch_poll_s is None else lambda: None,
             filled=on_trial if batch_poll_s is None else lambda _: None,
         )
 
