@@ -332,6 +332,7 @@ class Gateway:
         attempt.lane.went_well()
         target.health.worked()
         target.settle(call.estimate, reserved, answer.usage)
+        target.latencies.append(latency)
         usd = target.cost(answer.usage)
         self._spend(target, answer.usage, usd)
         if usd is None and self.budget.usd is not None and target.is_priced:

@@ -43,6 +43,7 @@ COMMANDS: dict[str, str] = {
     "refresh": "add or drop an endpoint and pay only for what is new",
     "calls": "look calls up in a run's journal",
     "compare": "two runs beside each other: what moved, which verdicts flipped",
+    "watch": "a local page that shows a run as it goes",
     "runs": "list run folders: when, endpoints, state, decision, cost",
     "completion": "print what makes a shell complete commands and options",
 }

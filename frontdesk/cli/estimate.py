@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
-from runstore.publish import to_json
 
 if TYPE_CHECKING:
     from frontdesk.runner.config import Config
-    from frontdesk.runner.estimate import Estimate
+    from frontdesk.runner.estimate import Cap, Estimate
     from frontdesk.runner.plan import Assumption, Workload
     from frontdesk.runner.power import Reach
 
@@ -82,21 +80,10 @@ def _reach_line(found: Reach) -> str:
 
 def print_json(estimated: Estimate, load: Workload | None = None, reached: Reach | None = None) -> None:
     """The estimate as one JSON object; with ``load``, also what was counted, and what that can tell."""
-    total = {name: getattr(estimated, name) for name in ("calls", "input", "output", "usd", "usd_known_part")}
-    data: dict[str, object] = {
-        "stages": [asdict(line) for line in estimated.lines],
-        "total": total | {"calls_priced": estimated.calls_priced, "unpriced": estimated.unpriced},
-        "caps": [asdict(cap) for cap in estimated.caps],
-    }
-    if load is not None:
-        counts = ("dialogues", "subsets", "subsets_wanted", "replies", "matches", "verdicts", "rounds")
-        data["counts"] = {name: getattr(load, name) for name in counts} | {
-            "pairs": len(load.pairs),
-            "criteria": len(load.criteria),
-        }
-        data["assumed"] = list(load.assumed)
-        data["power"] = None if reached is None else reached.to_json()
-    print(to_json(data, indent=True).decode())
+    from frontdesk.cli.listing import print_object
+    from frontdesk.runner.estimate import told
+
+    print_object(told(estimated, load, None if reached is None else reached.to_json()))
 
 
 def print_lines(estimated: Estimate) -> None:
@@ -116,12 +103,14 @@ def print_lines(estimated: Estimate) -> None:
     _print_caps(estimated)
 
 
-def print_stops(config: Config) -> None:
-    """Where a whole configuration would stop at a cap, if it would. Raises Problem, InputProblem."""
+def print_stops(config: Config) -> tuple[Cap, ...]:
+    """Say where a whole configuration would stop at a cap; those caps. Raises Problem, InputProblem."""
     from frontdesk.runner import plan
     from frontdesk.runner.estimate import estimate
 
-    _print_caps(estimate(config, plan.workload(config)))
+    estimated = estimate(config, plan.workload(config))
+    _print_caps(estimated)
+    return estimated.caps
 
 
 def _print_caps(estimated: Estimate) -> None:

@@ -95,6 +95,18 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def port(text: str) -> int:
+    """A port's number. Raises ArgumentTypeError for anything else."""
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number from 0 to 65535")
+    return int(text)
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """``--json``: one object on standard output (docs/json.md), everything else on standard error."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout, the rest on stderr")
+
+
 def add_partial_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-partial",

@@ -189,6 +189,18 @@ class Config(Section):
         if context is not None:
             self._source = str(context)
 
+    @property
+    def is_data_set(self) -> bool:
+        """Whether a run makes dialogues alone: no tutors are compared."""
+        return self.collect is None and self.judge is None
+
+    def require_whole(self) -> None:
+        """Raises Problem where a section is missing that a run of every stage needs."""
+        self.require_simulate()
+        if not self.is_data_set:
+            self.require_collect()
+            self.require_judge()
+
     def require_simulate(self) -> SimulateSection:
         """``[simulate]``, which is needed now. Raises Problem where the file has none."""
         return self.simulate or self._lacks("simulate")

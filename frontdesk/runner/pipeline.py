@@ -5,6 +5,7 @@ A stage that is run again finds its finished calls in the journal; nothing of it
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -16,6 +17,7 @@ from arena.sequential.goal import Goal
 from arena.trial import JudgeTrial
 from frontdesk.runner import plan, prepare, published
 from frontdesk.runner.config import Config
+from frontdesk.runner.outcome import StageDone, endpoints_of
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
@@ -49,6 +51,9 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 MOST_AT_ONCE = 4096
+TELL_EVERY_S = 1.0
+MOST_LETTERS = 2000
+"""So much of an unreadable answer is told to the log; the journal has it whole."""
 
 
 class Stopping(Exception):
@@ -77,16 +82,30 @@ class Pipeline:
         self.folder, self.config, self.gateway, self.progress = folder, config, gateway, progress
         self.batch_poll_s = batch_poll_s
         self.prompts = prepare.prompts_of(config)
+        self.ended: list[StageDone] = []
+        self.stopped: Stopped | None = None
+        self._told_at = 0.0
+        self.unreadable: Counter[str] = Counter()  # answers of a judge, by its name
 
     async def whole(self) -> tuple[list[Judgment], list[Verdict]]:
-        """Every stage in order, from personas to verdicts. Raises Stopping as the stages do."""
-        subsets = self.cut(await self.simulate())
+        """Every stage in order, from personas to ratings: the one place where that order stands.
+
+        Of a configuration that compares no tutors, the dialogues alone. The report is made above, of the records.
+        Raises Stopping as the stages do.
+        """
+        dialogues = await self.simulate()
+        if self.config.is_data_set:
+            return [], []
+        subsets = self.cut(dialogues)
         replies = await self.collect(subsets)
         for stage in ("rate", "report"):  # what is made of older verdicts is so until then
             published.begin(self.folder.path, stage)
         judged = await self.judge(subsets, replies)
         if self.config.student is not None:
             await self.student(subsets, replies)
+        from frontdesk.runner.rating import rate_run  # scipy: what a stage alone can spare
+
+        rate_run(self.folder, self.config, *judged)
         return judged
 
     async def simulate(self) -> list[Dialogue]:
@@ -130,6 +149,7 @@ class Pipeline:
         self.folder.write_manifest(self.config, {}, {"subsets": None})
         self._publish("cut", "subsets.jsonl", subsets, failures)
         published.end(self.folder.path, "cut")
+        self.ended.append(StageDone(stage="cut", done=len(subsets), failed=max(missing, 0), of=how.subsets))
         self.progress.say(f"cut: {len(subsets)} of {how.subsets} subsets")
         return subsets
 
@@ -180,6 +200,8 @@ class Pipeline:
             judged = await judge_match(ask, panel, item[0], item[1], earlier)
             if self.batch_poll_s is None:
                 self._try(trial, judged, earlier)
+            if judged.verdict is not None:
+                self._gateway().events.emit("judged", **judged.verdict.model_dump(exclude={"votes"}))
             return judged
 
         judges = [name for name in how.judges if name in self._gateway().endpoints]
@@ -253,7 +275,14 @@ class Pipeline:
         new = [each for each in judged.judgments if (*where, each.judge, each.round) not in earlier.judgments]
         for one in new:
             is_readable = one.outcome != "unreadable"
+            if not is_readable:
+                self.could_not_read(one.judge, f"{judged.match.id} {judged.criterion}", one.raw, one.reason)
             self.tried(trial, trial.saw(one.judge, one.raw, one.reason, is_readable=is_readable))
+
+    def could_not_read(self, judge: str, item: str, raw: str, reason: str | None) -> None:
+        """An answer of a judge that could not be read: counted, and told to whoever watches."""
+        self.unreadable[judge] += 1
+        self._gateway().events.emit("unreadable", judge=judge, item=item, reason=reason, text=raw[:MOST_LETTERS])
 
     def tried(self, trial: JudgeTrial, failed: NotReadable | None) -> None:
         """Show how a trial goes, and start no new call where it has failed."""
@@ -300,7 +329,7 @@ class Pipeline:
     ) -> Gathered[Item, Result]:
         adapters = self._adapters(endpoints)
         at_once = min(MOST_AT_ONCE, sum(adapter.settings.concurrency for adapter in adapters.values()))
-        finished = self.progress.advance if self.batch_poll_s is None else lambda: None
+        finished = self.advance if self.batch_poll_s is None else lambda: None
 
         async def whole(ask: Ask) -> Gathered[Item, Result]:
             return await each(work, lambda item: do(ask, item), at_once=at_once, finished=finished)
@@ -314,15 +343,26 @@ class Pipeline:
             self.progress.say(f"batch: {name} is asked in real time: its kind has no batch interface")
         return await BatchRunner(self._gateway(), batched, poll_s=self.batch_poll_s).whole(whole)
 
+    def advance(self) -> None:
+        """An item of the stage is finished: shown, and told to the log once in a while."""
+        self.progress.advance()
+        if (now := time.monotonic()) - self._told_at >= TELL_EVERY_S:
+            self._told_at = now
+            stage, done, of = self.progress.place
+            endpoints = [each.to_json() for each in endpoints_of(self)]
+            self._gateway().events.emit("progress", stage=stage, done=done, of=of, endpoints=endpoints)
+
     def _start(self, stage: str, of: int) -> None:
         self.progress.start(stage, of)
         self._gateway().events.emit("stage_started", stage=stage, items=of)
 
     def _ended(self, stage: str, gathered: Gathered[Item, Result], of: int) -> None:
         self._gateway().sync()
-        self._gateway().events.emit(
-            "stage_ended", stage=stage, done=len(gathered.done), failed=len(gathered.failed), of=of
-        )
+        counts = {"done": len(gathered.done), "failed": len(gathered.failed), "of": of}
+        self.ended.append(StageDone(stage=stage, **counts))
+        self.stopped = self.stopped or gathered.stopped
+        endpoints = [each.to_json() for each in endpoints_of(self)]
+        self._gateway().events.emit("stage_ended", stage=stage, **counts, endpoints=endpoints)
 
     def _adapters(self, names: Sequence[str]) -> Mapping[str, Adapter]:
         gateway = self._gateway()

@@ -8,6 +8,7 @@ from arena.scoring.sheets import Form, Sheets, score_all
 from arena.trial import JudgeTrial
 from frontdesk.runner import published
 from frontdesk.runner.config import Config
+from frontdesk.runner.outcome import StageDone
 from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
 from frontdesk.runner.plan import sheets_asked
 from frontdesk.runner.score_files import Scored, ScoreResults, Teller, publish
@@ -61,6 +62,8 @@ async def perform(pipeline: Pipeline, plan: Plan, material: Material, teller: Te
     trial = JudgeTrial(config.budget.trial_rounds, "sheets")
 
     def on_trial(sheet: Sheet) -> None:
+        if not sheet.readable:
+            pipeline.could_not_read(sheet.judge, sheet.subject, sheet.raw, sheet.reason)
         failed = trial.saw(sheet.judge, sheet.raw, sheet.reason, is_readable=sheet.readable)
         pipeline.tried(trial, failed)
 
@@ -73,7 +76,7 @@ async def perform(pipeline: Pipeline, plan: Plan, material: Material, teller: Te
             repeats=plan.repeats,
             reask=plan.reask,
             at_once=min(MOST_AT_ONCE, sum(one.concurrency for one in settings.values())),
-            finished=pipeline.progress.advance if batch_poll_s is None else lambda: None,
+            finished=pipeline.advance if batch_poll_s is None else lambda: None,
             filled=on_trial if batch_poll_s is None else lambda _: None,
         )
 
@@ -87,6 +90,9 @@ async def perform(pipeline: Pipeline, plan: Plan, material: Material, teller: Te
     results = publish(folder.path, scored, teller)
     teller.report(folder.path, results)
     published.record(folder.path, *FILES, "failures.jsonl")
+    counts = {"done": len(found.sheets), "failed": len(found.failures), "of": asked}
+    pipeline.ended.append(StageDone(stage="score", **counts))
+    pipeline.stopped = found.stopped
     if found.stopped is not None:
         published.begin(folder.path, "score", f"{len(found.sheets)} of {asked}")
         raise Stopping(found.stopped, "score", len(found.sheets), asked)

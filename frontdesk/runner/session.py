@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 
 from frontdesk.runner import leaderboard_history as history
-from frontdesk.runner import prepare
+from frontdesk.runner import outcome, prepare
 from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline, Stopping
 from frontdesk.runner.progress import Progress
@@ -69,11 +69,12 @@ async def opened(
         if gateway.telemetry is not None:
             closing.callback(gateway.telemetry.close)
         gateway.notify = progress.say
-        progress.status = lambda: _status(gateway)
+        pipeline = Pipeline(folder, config, gateway, progress, batch_poll_s)
+        progress.status = lambda: outcome.status(pipeline)
         _greet(gateway, gateway.journal, progress)
         async with gateway:
             try:
-                yield Pipeline(folder, config, gateway, progress, batch_poll_s)
+                yield pipeline
             finally:
                 gateway.events.emit("session_ended", **asdict(budget.total))
 
@@ -214,18 +215,3 @@ def _signals(stopper: _Stopper) -> Generator[None]:
 def _say(line: str) -> None:
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
-
-
-def _status(gateway: Gateway) -> str:
-    total = gateway.budget.total
-    served = sum(endpoint.spent.served for endpoint in gateway.endpoints.values())
-    parts = [f"{total.calls} calls", f"{total.tokens:,} tokens"]
-    if served:
-        parts.append(f"{served} from the journal")
-    if total.priced:
-        parts.append(f"${total.usd:.4f}")
-    if total.unpriced:
-        parts.append("some prices unknown")
-    if total.failed:
-        parts.append(f"{total.failed} failed")
-    return ", ".join(parts)
