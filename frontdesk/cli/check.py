@@ -7,6 +7,8 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frontdesk.runner.told import head, tell
+
 if TYPE_CHECKING:
     from frontdesk.runner.config import Config
     from frontdesk.runner.preflight import Checked
@@ -28,10 +30,10 @@ def run(args: argparse.Namespace) -> int:
     gateway = preflight.gateway_of(config, offline=args.offline)
     used = len(config.used_endpoints())
     what = f"{used} endpoints used" if used else "no section names an endpoint, so each is asked as a contestant"
-    print(f"{args.config}: valid; {what}")
+    tell(f"{args.config}: valid; {what}")
     refused = preflight.refusals(config, gateway)
     for refusal in refused:
-        print(f"run would refuse it: {refusal.reason}")
+        tell(f"run would refuse it: {refusal.reason}")
     estimate.print_stops(config)
     worst = 0 if args.offline else asyncio.run(_play_each(gateway, config))
     return max(worst, int(any(refusal.is_final for refusal in refused)))
@@ -46,20 +48,20 @@ async def _play_each(gateway: Gateway, config: Config) -> int:
         _print(part)
     for name, endpoint in gateway.endpoints.items():
         for proxy in endpoint.proxies:
-            print(f"{name}: is reached through the proxy {proxy}")
+            tell(f"{name}: is reached through the proxy {proxy}")
     return worst
 
 
 def _print(part: Checked) -> None:
     from runstore.problems import shown
 
-    who = f"{part.endpoint} as {part.role}"
+    who = f"{part.endpoint} as {head(part.role)}"
     if part.failed is None or part.latency_s is not None:
         took = "" if part.latency_s is None else f" in {part.latency_s:.2f} s"
-        print(f"{who}: answers{took} ({part.model or 'model not named'})")
-        print(f"    {shown(part.said, 200)}")
+        tell(f"{who}: answers{took} ({part.model or 'model not named'})")
+        tell(f"    {shown(part.said, 200)}")
     if part.failed is not None:
         said = "" if part.latency_s is not None else f": {shown(part.said, 400)}"
-        print(f"{who}: FAILED, {part.failed}{said}")
+        tell(f"{who}: FAILED, {part.failed}{said}")
     if part.hint:
-        print(f"    {part.hint}", flush=True)
+        tell(f"    {part.hint}", flush=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from frontdesk.cli import options
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.told import tell
 from runstore.languages import languages
 
 
@@ -32,13 +33,13 @@ def run(args: argparse.Namespace) -> int:
     folder = RunFolder(options.run_folder(args))
     if newer := rate_again_if_stale(folder):
         listed = ", ".join(newer)
-        print(f"leaderboard.json was older than {listed}: rated again as configured", file=sys.stderr)
+        tell(f"leaderboard.json was older than {listed}: rated again as configured", file=sys.stderr)
     data = load(folder)
     if args.site is not None:
-        print(f"site: {write_site(data, args.site, args.language)}", file=sys.stderr)
+        tell(f"site: {write_site(data, args.site, args.language)}", file=sys.stderr)
     else:
         for path in write_report(folder, args.language, data):
-            print(f"report: {path}", file=sys.stderr)
+            tell(f"report: {path}", file=sys.stderr)
         if not args.quiet:
             console_summary(folder, args.language, data=data)
     allowed = args.allow_partial

@@ -14,6 +14,7 @@ from frontdesk.runner import session as sessions
 from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.runfolder import RunFolder, default_folder
+from frontdesk.runner.told import speak, tell
 from runstore.problems import Problem
 from runstore.publish import write_jsonl
 from runstore.records import Judgment, Record, Verdict
@@ -51,6 +52,7 @@ def load_config(args: argparse.Namespace) -> Config:
     }
     if changes:
         config = config.model_copy(update={"run": config.run.model_copy(update=changes)})
+    speak(config.run.language)
     return _with_sizes(config, args)
 
 
@@ -102,14 +104,14 @@ async def whole_run(session: Session, allowed: float | None = None) -> int:
     rate_run(session.folder, session.config, judgments, verdicts)
     write_report(session.folder)
     console_summary(session.folder)
-    print(f"report: {session.folder.file('report.html')}", file=sys.stderr)
+    tell(f"report: {session.folder.file('report.html')}", file=sys.stderr)
     return tolerant(session.folder, allowed, exit_code(session.folder, judgments, verdicts))
 
 
 async def data_set(session: Session) -> int:
     """Dialogues alone, of a configuration that compares no tutors; returns the exit code."""
     dialogues = await session.pipeline.simulate()
-    print(
+    tell(
         f"a data set of {len(dialogues)} dialogues: without [collect] and [judge] no tutors are compared\n"
         f"next: tutor-arena quality {session.folder.path}, tutor-arena export {session.folder.path} --as hf",
         file=sys.stderr,
@@ -132,7 +134,7 @@ def tolerant(folder: RunFolder, allowed: float | None, code: int) -> int:
     from frontdesk.report.sections.run.data import load
 
     lost = load(folder, journal=False).lost
-    print(f"incomplete: {lost:.1%} missing at most in a stage, {allowed:.1%} allowed", file=sys.stderr)
+    tell(f"incomplete: {lost:.1%} missing at most in a stage, {allowed:.1%} allowed", file=sys.stderr)
     return 0 if lost <= allowed else code
 
 

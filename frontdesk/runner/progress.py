@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
+from frontdesk.runner.told import told
+
 LINE_EVERY_S = 10.0
 
 
@@ -31,7 +33,7 @@ class Progress:
         """A whole line of its own."""
         if self._live:
             self.out.write("\r\x1b[K")
-        self.out.write(f"{line}\n")
+        self.out.write(f"{told(line)}\n")
         self.out.flush()
 
     def start(self, stage: str, total: int) -> None:
@@ -54,7 +56,7 @@ class Progress:
         if self._live:
             if force or now - self._said_at > 0.1 or self._done == self._total:
                 self._said_at = now
-                self.out.write(f"\r\x1b[K{_cut(self._line(now), _width(self.out))}")
+                self.out.write(f"\r\x1b[K{_cut(told(self._line(now)), _width(self.out))}")
                 self.out.flush()
         elif (now - self._said_at >= LINE_EVERY_S or share > self._said_share) and self._done:
             if now - self._said_at < 1.0 and self._done < self._total:
