@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from frontdesk.runner.told import tell
 from runstore.languages import languages
 
 
@@ -58,5 +59,5 @@ def run(args: argparse.Namespace) -> int:
     record = write_record(args.out, agreed)
     write_text(args.out / "agreement.md", text)
     sys.stdout.write(to_json(agreed.row(), indent=True).decode() + "\n" if args.json else text)
-    print(f"written: {record}, {args.out / 'agreement.md'}", file=sys.stderr)
+    tell(f"written: {record}, {args.out / 'agreement.md'}", file=sys.stderr)
     return 0

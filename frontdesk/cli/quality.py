@@ -7,6 +7,7 @@ import sys
 
 from frontdesk.cli import options
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.told import tell
 from runstore.problems import Problem
 
 
@@ -40,15 +41,15 @@ def run(args: argparse.Namespace) -> int:
         section.write_quality(folder, quality)
         found = quality.found
         for name in ("quality.json", "quality.md"):
-            print(f"wrote {folder.file(name)}", file=sys.stderr)
+            tell(f"wrote {folder.file(name)}", file=sys.stderr)
         for path in write_reports_again(folder):
-            print(f"report: {path}", file=sys.stderr)
+            tell(f"report: {path}", file=sys.stderr)
     if args.json:
         sys.stdout.write(to_json(found, indent=True).decode() + "\n")
     else:
         for block in section.console(found):
             if isinstance(block, Text):
-                print(block.text)
+                tell(block.text)
             elif isinstance(block, Table):
                 header = [column.title for column in block.columns]
                 print_table(block.title, header, [[cell.text for cell in row] for row in block.rows])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frontdesk.cli import options, score_battles
+from frontdesk.runner.told import head, speak, tell, told
 from runstore.languages import languages
 from runstore.problems import Problem
 
@@ -67,6 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Rate and write. 0 done, 1 where matches asked for have no verdict or ``--check`` found another result."""
+    speak(_language(args))
     settings = _settings(args)
     source = _source(args)
     is_run = source == "run_dir" and (args.run_dir / "run.toml").is_file()
@@ -74,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     _print(board, as_json=args.json)
     refuted = args.check and _check(_battles(args, source), settings)
     for path in paths:
-        print(f"wrote {path}", file=sys.stderr)
+        tell(f"wrote {path}", file=sys.stderr)
     return int(refuted or missing > (args.allow_partial or 0.0))
 
 
@@ -97,6 +99,15 @@ def _rated_battles(
     folder = args.out or args.run_dir
     paths = [] if folder is None else _write(args, folder, board, args.language or "en")
     return board, paths, _invalid_share(board)
+
+
+def _language(args: argparse.Namespace) -> str:
+    """The one asked for, else that of the run whose verdicts are rated."""
+    from frontdesk.runner.runfolder import RunFolder
+
+    if args.language is not None or args.run_dir is None or not (args.run_dir / "run.toml").is_file():
+        return args.language or "en"
+    return RunFolder(args.run_dir).config().run.language
 
 
 def _rated_run(args: argparse.Namespace, settings: Settings) -> tuple[Leaderboard, list[Path], float]:
@@ -142,17 +153,17 @@ def _check(battles: Battles, settings: Settings) -> bool:
     """Say how far the fit is from the one of another library; whether they contradict each other."""
     from arena.ratings.check import AGREED, check
 
-    told = check(battles, settings)
-    if told.largest is None:
-        print(f"check: nothing to compare: {told.reason}", file=sys.stderr)
+    found = check(battles, settings)
+    if found.largest is None:
+        tell(f"check: nothing to compare: {found.reason}", file=sys.stderr)
         return False
-    verdict = f"more than {AGREED:g}: they contradict each other" if told.is_refuted else "they agree"
-    print(
-        f"check: ties as halves, {told.models} models, largest difference from choix {told.largest:.6f} "
+    verdict = f"more than {AGREED:g}: they contradict each other" if found.is_refuted else "they agree"
+    tell(
+        f"check: ties as halves, {found.models} models, largest difference from choix {found.largest:.6f} "
         f"rating points ({verdict})",
         file=sys.stderr,
     )
-    return told.is_refuted
+    return found.is_refuted
 
 
 def _source(args: argparse.Namespace) -> str:
@@ -240,10 +251,10 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
     console = terminal.console()
     stop = stop_told(board)
     for note in (*board.notes, *([] if stop is None else [stop])):
-        console.print(f"note: {note}")
+        console.print(terminal.styled(told(f"note: {note}")))
     titles = ["rank", "places", "model", "rating", level_text(board.level), "w / l / t", "win rate"]
     titles += ["s (95 %)", "$ / 1,000"] if board.has_service else []
-    heads = [Head(title, number=title != "model") for title in titles]
+    heads = [Head(head(title), number=title != "model") for title in titles]
     for number, group in enumerate(board.groups, 1):
         rows = [
             [
@@ -260,7 +271,7 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
             if model.name in set(group)
         ]
         title = f"group {number} of {len(board.groups)}" if len(board.groups) > 1 else ""
-        terminal.print_grid(console, title, heads, rows)
+        terminal.print_grid(console, told(title), heads, rows)
     for model in board.models:
         if model.reason:
-            console.print(f"{one_line(model.name)}: {model.reason}")
+            console.print(terminal.styled(f"{one_line(model.name)}: {told(model.reason)}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from frontdesk.cli import options
+from frontdesk.runner.told import tell
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,5 +33,5 @@ def run(args: argparse.Namespace) -> int:
     else:
         for row in rows:
             state = "DIFFERENT" if row.state == "different" else row.state
-            print(f"{state:<9}  {one_line(row.file)}{f'  ({one_line(row.why)})' if row.why else ''}")
+            tell(f"{state:<9}  {one_line(row.file)}{f'  ({one_line(row.why)})' if row.why else ''}")
     return 0 if all(row.is_right for row in rows) else 1

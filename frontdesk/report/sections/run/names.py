@@ -10,6 +10,7 @@ from frontdesk.runner.config import Config
 from personas import factors_file
 from runstore.languages import Words
 from runstore.problems import Problem
+from seed_questions.banks import subject_name
 
 
 def factor_name(config: Config, factor: str) -> str:
@@ -28,8 +29,14 @@ def level_name(config: Config, category: str, level: str, say: Words) -> str:
     """How a level of a category (``criterion``, ``persona.FACTOR``, ``subject``, ``depth``) is called."""
     if category == "criterion":
         return criterion_name(config, level)
-    known = category.startswith("persona.") and f"level_{level}" in say.texts
-    return say(f"level_{level}") if known else level
+    if category == "subject":
+        return subject_name(level, config.run.language)
+    return known_level(level, say) if category.startswith("persona.") else level
+
+
+def known_level(level: str, say: Words) -> str:
+    """A level of a factor that has a name in the report's words; another is called what it is called."""
+    return say.texts.get(f"level_{level}", level)
 
 
 @lru_cache(16)
