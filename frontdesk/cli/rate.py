@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frontdesk.cli import options, score_battles
-from frontdesk.runner.told import head, speak, tell, told
+from frontdesk.runner.told import head, tell, told
 from runstore.languages import languages
 from runstore.problems import Problem
 
@@ -76,7 +76,6 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.runner.rating import analyse_judges, with_replies, with_shortfall, with_stop
     from frontdesk.runner.runfolder import RunFolder
 
-    speak(_language(args))
     settings = _settings(args)
     battles = _battles(args)
     board = with_breakdowns(build(battles, settings), battles, args.by)

@@ -14,7 +14,7 @@ from frontdesk.runner import session as sessions
 from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.runfolder import RunFolder, default_folder
-from frontdesk.runner.told import speak, tell
+from frontdesk.runner.told import tell
 from runstore.problems import Problem
 from runstore.publish import write_jsonl
 from runstore.records import Judgment, Record, Verdict
@@ -52,7 +52,6 @@ def load_config(args: argparse.Namespace) -> Config:
     }
     if changes:
         config = config.model_copy(update={"run": config.run.model_copy(update=changes)})
-    speak(config.run.language)
     return _with_sizes(config, args)
 
 

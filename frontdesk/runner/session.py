@@ -228,4 +228,4 @@ def _status(gateway: Gateway) -> str:
         parts.append("some prices unknown")
     if total.failed:
         parts.append(f"{total.failed} failed")
-    return ", ".join(parts)
+    return ", ".join(map(told, parts))
