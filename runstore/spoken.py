@@ -41,27 +41,37 @@ _BETWEEN = "; "
 """Between several reasons of one figure."""
 
 
-def spoken_by(sentence: str | None, language: str, tables: Tables) -> str:
-    """``sentence`` in ``language``; empty for None. Raises as :func:`runstore.languages.words` does."""
+def spoken_by(sentence: str | None, language: str, *groups: Tables) -> str:
+    """``sentence`` in ``language``; empty for None. A later group counts where none of an earlier one fits.
+
+    Raises as :func:`runstore.languages.words` does.
+    """
     if not sentence or language == SOURCE:
         return sentence or ""
-    if (whole := _fitting(sentence, language, tables)) is not None:
-        return whole
-    parts = sentence.split(_BETWEEN)
-    for at in range(len(parts) - 1, 0, -1):
-        if (first := _fitting(_BETWEEN.join(parts[:at]), language, tables)) is not None:
-            return first + _BETWEEN + spoken_by(_BETWEEN.join(parts[at:]), language, tables)
+    for tables in groups:
+        if (said := _said(sentence, language, tables, groups)) != sentence:
+            return said
     return sentence
 
 
-def _fitting(sentence: str, language: str, tables: Tables) -> str | None:
+def _said(sentence: str, language: str, tables: Tables, groups: tuple[Tables, ...]) -> str:
+    if (whole := _fitting(sentence, language, tables, groups)) is not None:
+        return whole
+    parts = sentence.split(_BETWEEN)
+    for at in range(len(parts) - 1, 0, -1):
+        if (first := _fitting(_BETWEEN.join(parts[:at]), language, tables, groups)) is not None:
+            return first + _BETWEEN + spoken_by(_BETWEEN.join(parts[at:]), language, *groups)
+    return sentence
+
+
+def _fitting(sentence: str, language: str, tables: Tables, groups: tuple[Tables, ...]) -> str | None:
     exact, forms = _forms(tables, os.environ.get(VARIABLE, ""))
     if (place := exact.get(sentence)) is not None:
-        return words(*place[:2], language)(place[2])
+        return words(*place[:2], language)(place[2]).format()  # without fields it still has doubled braces
     for (package, table, key), form in forms:
         if found := form.fullmatch(sentence):
             fields = found.groupdict().items()
-            said = {name: spoken_by(value, language, tables) for name, value in fields}
+            said = {name: spoken_by(value, language, *groups) for name, value in fields}
             return words(package, table, language)(key, **said)
     return None
 

@@ -97,12 +97,21 @@ class Parser(argparse.ArgumentParser):
 
     def options(self) -> list[str]:
         """Every option of this parser and of the command that was chosen."""
-        found = [option for action in self._actions for option in action.option_strings]
-        for action in self._actions:
-            if isinstance(action.choices, dict):
-                commands = cast("dict[str, Parser]", action.choices)  # pyright: ignore[reportUnknownMemberType]
-                found += [option for command in commands.values() for option in command.options()]
-        return found
+        return self.own_options() + [option for step in self.steps() for option in step.options()]
+
+    def own_options(self) -> list[str]:
+        """The options of this parser alone."""
+        return [option for action in self._actions for option in action.option_strings]
+
+    def steps(self) -> list[Parser]:
+        """The parsers of its commands or steps."""
+        found = (action.choices for action in self._actions)
+        return [
+            step
+            for steps in found
+            if isinstance(steps, dict)
+            for step in cast("dict[str, Parser]", steps).values()
+        ]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -161,7 +170,7 @@ def _parser(arguments: list[str]) -> argparse.ArgumentParser:
 
 
 def _speak(arguments: list[str]) -> None:
-    """The console speaks what ``--language`` says before anything goes wrong; a run's own language comes later."""
+    """The console speaks what ``--language`` says, before anything goes wrong."""
     from frontdesk.runner.told import speak
 
     given = [after for word, after in pairwise([*arguments, ""]) if word == "--language"]
@@ -169,13 +178,12 @@ def _speak(arguments: list[str]) -> None:
     speak(given[-1] if given else None)
 
 
-def _add_language(command: argparse.ArgumentParser) -> None:
+def _add_language(command: Parser) -> None:
     """``--language`` for what a command prints, where it has none of its own; its steps take it as well."""
     from runstore.languages import languages
 
-    steps = [action.choices for action in command._actions if isinstance(action.choices, dict)]  # pyright: ignore[reportPrivateUsage]
-    for each in [command, *(step for parsers in steps for step in parsers.values())]:
-        if not any("--language" in action.option_strings for action in each._actions):  # pyright: ignore[reportPrivateUsage]
+    for each in [command, *command.steps()]:
+        if "--language" not in each.own_options():
             default = None if each is command else argparse.SUPPRESS
             each.add_argument("--language", choices=languages(), default=default, help="of what is printed")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
+from frontdesk.cli.listing import padded
 from frontdesk.runner.told import head, tell, told
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def print_lines(estimated: Estimate) -> None:
     rows = estimated.lines
     width = max([len(row.endpoint) for row in rows] + [10]) + 2
     titles = [head(name) for name in ("stage", "endpoint", "calls", "input tokens", "output tokens", "USD")]
-    print(_padded(titles, width))
+    print(_line(titles, width))
     for row in rows:
         _print_row(row.stage, row.endpoint, width, (row.calls, row.input, row.output), row.usd)
     _print_row(head("total"), "", width, (estimated.calls, estimated.input, estimated.output), estimated.usd)
@@ -128,15 +129,11 @@ def _print_caps(estimated: Estimate) -> None:
 def _print_row(stage: str, endpoint: str, width: int, counts: tuple[int, int, int], usd: float | None) -> None:
     calls, read, written = counts
     price = told("unknown") if usd is None else f"{usd:,.2f}"
-    print(_padded([stage, endpoint, f"{calls:,}", f"{read:,}", f"{written:,}", price], width))
+    print(_line([stage, endpoint, f"{calls:,}", f"{read:,}", f"{written:,}", price], width))
 
 
-def _padded(cells: Sequence[str], width: int) -> str:
-    """One line of the table, by cells of the terminal: a Korean letter takes two."""
-    from rich.cells import cell_len
-
-    widths = (-10, -width, 9, 15, 15, 12)
-    gaps = [" " * (abs(room) - cell_len(cell)) for room, cell in zip(widths, cells, strict=True)]
-    return "".join(
-        cell + gap if room < 0 else gap + cell for room, cell, gap in zip(widths, cells, gaps, strict=True)
-    )
+def _line(cells: Sequence[str], width: int) -> str:
+    """One line of the table: two columns of names, then figures."""
+    names = padded(cells[0], 10) + padded(cells[1], width)
+    rooms = (9, 15, 15, 12)
+    return names + "".join(padded(cell, room, right=True) for cell, room in zip(cells[2:], rooms, strict=True))

@@ -130,10 +130,10 @@ def _serve(args: argparse.Namespace) -> int:
     from arena.human.folder import StudyFolder
     from frontdesk.web.serve import serve
 
-    def at_once(line: str) -> None:
+    def say(line: str) -> None:
         tell(line, flush=True)
 
-    serve(StudyFolder(args.folder), host=args.host, port=args.port, address=args.address, tell=at_once)
+    serve(StudyFolder(args.folder), host=args.host, port=args.port, address=args.address, tell=say)
     return 0
 
 

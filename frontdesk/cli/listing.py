@@ -32,7 +32,7 @@ def print_json_lines(records: Sequence[BaseModel]) -> None:
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on stdout, its heads in the console's language; cells are never read as markup."""
+    """A table on stdout, its heads in the console's language; cells are shown as they are, never as markup."""
     from frontdesk.report.writers import terminal
 
     terminal.print_grid(terminal.console(), told(title), [terminal.Head(head(name)) for name in header], rows)
@@ -51,3 +51,11 @@ def write_file(
             f"--output {path}: expected a name that ends in .jsonl or .csv, found {path.suffix or 'neither'!r}"
         )
     tell(f"{len(records)} written to {path}", file=sys.stderr)
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """``text`` in so many cells of the terminal: a Korean letter takes two."""
+    from rich.cells import cell_len
+
+    gap = " " * (width - cell_len(text))
+    return gap + text if right else text + gap

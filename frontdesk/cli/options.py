@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 
 from arena.sequential.goal import GOALS
-from frontdesk.runner.told import speak
 from runstore.languages import languages
 from runstore.problems import Problem
 
@@ -32,19 +31,7 @@ def run_folder(args: argparse.Namespace) -> Path:
         )
     if folder is None:
         raise Problem(f"{args.command}: found no run folder, expected RUN (a folder that tutor-arena run made)")
-    if args.language is None and (folder / "run.toml").is_file():
-        speak(_language_of(folder))
     return folder
-
-
-def _language_of(folder: Path) -> str | None:
-    """The run's own; None where its configuration cannot be read, which the command itself will say."""
-    from frontdesk.runner.runfolder import RunFolder
-
-    try:
-        return RunFolder(folder).config().run.language
-    except Problem:
-        return None
 
 
 def add_place(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ import sys
 
 from frontdesk.cli import options
 from frontdesk.runner.runfolder import RunFolder
-from frontdesk.runner.told import tell
+from frontdesk.runner.told import console_language, tell
 from runstore.problems import Problem
 
 
@@ -47,7 +47,10 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         sys.stdout.write(to_json(found, indent=True).decode() + "\n")
     else:
-        for block in section.console(found):
+        config = quality.config.model_copy(
+            update={"run": quality.config.run.model_copy(update={"language": console_language()})}
+        )
+        for block in section.console(found, config):
             if isinstance(block, Text):
                 tell(block.text)
             elif isinstance(block, Table):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frontdesk.cli import options, score_battles
-from frontdesk.runner.told import head, speak, tell, told
+from frontdesk.runner.told import head, tell, told
 from runstore.languages import languages
 from runstore.problems import Problem
 
@@ -68,7 +68,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Rate and write. 0 done, 1 where matches asked for have no verdict or ``--check`` found another result."""
-    speak(_language(args))
     settings = _settings(args)
     source = _source(args)
     is_run = source == "run_dir" and (args.run_dir / "run.toml").is_file()
@@ -99,15 +98,6 @@ def _rated_battles(
     folder = args.out or args.run_dir
     paths = [] if folder is None else _write(args, folder, board, args.language or "en")
     return board, paths, _invalid_share(board)
-
-
-def _language(args: argparse.Namespace) -> str:
-    """The one asked for, else that of the run whose verdicts are rated."""
-    from frontdesk.runner.runfolder import RunFolder
-
-    if args.language is not None or args.run_dir is None or not (args.run_dir / "run.toml").is_file():
-        return args.language or "en"
-    return RunFolder(args.run_dir).config().run.language
 
 
 def _rated_run(args: argparse.Namespace, settings: Settings) -> tuple[Leaderboard, list[Path], float]:

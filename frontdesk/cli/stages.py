@@ -17,7 +17,7 @@ from frontdesk.runner.config import Config
 from frontdesk.runner.outcome import EndpointDone, endpoints_of, outcome
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.runfolder import RunFolder, default_folder
-from frontdesk.runner.told import speak, tell
+from frontdesk.runner.told import tell
 from runstore.problems import Problem
 from runstore.publish import write_jsonl
 from runstore.records import Judgment, Record, Verdict
@@ -63,7 +63,6 @@ def load_config(args: argparse.Namespace) -> Config:
     }
     if changes:
         config = config.model_copy(update={"run": config.run.model_copy(update=changes)})
-    speak(config.run.language)
     return _with_sizes(config, args)
 
 

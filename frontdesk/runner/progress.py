@@ -79,7 +79,7 @@ class Progress:
             seconds = (now - self._started) / self._done * (self._total - self._done)
             left = f", about {_duration(seconds)} left"
         head = f"{self._stage}: {self._done} of {self._total}{left}"
-        parts = [part for part in (self.note, *self.status()) if part]
+        parts = [told(part) for part in (self.note, *self.status()) if part]
         return _fitted(head, parts, width)
 
 

@@ -1,7 +1,8 @@
 """What commands say on a console, in the language of the command.
 
 Messages, progress and refusals are written in English where they arise, and told here in the language that the
-command was given (``--language``) or its run has: one place for all of them. Command names, options and keys stay.
+command was given (``--language``): one place for all of them. Command names, options and keys stay. A run in
+Korean alone changes nothing here: what a program reads from a log stays what it was.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from runstore.languages import SOURCE, words
 from runstore.problems import Problem
 from runstore.spoken import spoken_by
 
-_TABLES = (("frontdesk.runner", "console"), ("frontdesk.runner", "problems"), ("frontdesk.report", "sentences"))
+_OWN = (("frontdesk.runner", "console"), ("frontdesk.runner", "problems"))
+_RESULTS = (("frontdesk.report", "sentences"),)
 _LANGUAGE: ContextVar[str] = ContextVar("language of the console", default=SOURCE)
 
 
@@ -55,6 +57,6 @@ def head(name: str) -> str:
 def _line(line: str, language: str) -> str:
     indent = line[: len(line) - len(line.lstrip())]
     try:
-        return indent + spoken_by(line[len(indent) :], language, _TABLES)
+        return indent + spoken_by(line[len(indent) :], language, _OWN, _RESULTS)
     except Problem:  # a language of one's own may lack these tables: what was to be said is said
         return line

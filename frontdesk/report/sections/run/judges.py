@@ -25,6 +25,7 @@ from frontdesk.report.sentences import spoken
 from runstore.ids import draw
 from runstore.languages import Words
 from runstore.records import Judgment, Subset, Utterance, Verdict
+from seed_questions.banks import subject_name
 
 _LATEST = 3
 _LONGEST_SHOWN = 8000
@@ -188,7 +189,7 @@ def _mark(say: Words, verdict: Verdict, name: str) -> str:
 def _about(data: RunData, verdict: Verdict, subset: Subset | None) -> str:
     parts = [verdict.subset, criterion_name(data.config, verdict.criterion)]
     if subset is not None:
-        parts += [subset.persona, subset.subject, subset.question]
+        parts += [subset.persona, subject_name(subset.subject, data.config.run.language), subset.question]
     return " · ".join(parts)
 
 

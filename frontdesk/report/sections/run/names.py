@@ -8,8 +8,9 @@ from pathlib import Path
 from arena import criteria
 from frontdesk.runner.config import Config
 from personas import factors_file
-from runstore.languages import Words
+from runstore.languages import Words, words
 from runstore.problems import Problem
+from runstore.records import Language
 from seed_questions.banks import subject_name
 
 
@@ -19,10 +20,19 @@ def factor_name(config: Config, factor: str) -> str:
 
 
 def criterion_name(config: Config, criterion: str) -> str:
-    """The name of a criterion of the judges."""
+    """The name of a criterion of the judges, and of the verdict over all of them."""
+    if criterion == criteria.OVERALL:
+        return words("frontdesk.report", "run", config.run.language)("overall_verdict")
     asked = config.judge.criteria if config.judge is not None else None
     prompts = config.run.prompts
     return dict(_criteria(asked, prompts, config.run.language)).get(criterion, criterion)
+
+
+def category_name(category: str, language: Language) -> str:
+    """What a run's results are broken down by (``depth``, ``persona.FACTOR``); a column of one's own as it is."""
+    if category.startswith("persona."):
+        return dict(_factors(None, language)).get(category.partition(".")[2], category)
+    return words("frontdesk.report", "run", language).texts.get(f"category_{category}", category)
 
 
 def level_name(config: Config, category: str, level: str, say: Words) -> str:
