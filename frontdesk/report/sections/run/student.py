@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from arena.learning.paired import Mean
 from arena.learning.result import DifferenceRow, GateRow, StudentSide
-from frontdesk.report.blocks import Block, Cell, Chart, Either, Section, Table, Text, cells, columns
+from frontdesk.report.blocks import Block, Cell, Either, Section, Table, Text, cells, columns
 from frontdesk.report.figures import percent, plain, rounded, signed
-from frontdesk.report.plots import Dot, dots
+from frontdesk.report.plots.dots import Dot, dot_chart
 from frontdesk.runner.config import RULES
 from runstore.languages import words
 from runstore.records import Language
@@ -80,7 +80,7 @@ def _panel(side: StudentSide, language: Language) -> Iterator[Block]:
     caption = _say("panel_caption", language, students=panel.students, missing=panel.missing)
     table = Table(head, rows, caption, _say("panel", language))
     title = _say("panel", language)
-    yield Either((table,), (table, Chart(dots([_bar(row, language) for row in panel.gates], title), title)))
+    yield Either((table,), (table, dot_chart([_bar(row, language) for row in panel.gates], title)))
     yield Table(
         columns(*(_say(key, language) for key in ("labeller", "precision", "recall", "given", "unfounded"))),
         [
