@@ -46,7 +46,7 @@ TEACHER = (
 class FirstOf(Steering):
     """Asks for as many, tells nothing, and uses the first."""
 
-    def choose(self, texts, language, wanted, spot):  # noqa: ANN001, ANN201, ARG002
+    def choose(self, texts, language, wanted, spot):  # noqa: ARG002
         return 0
 
 

@@ -59,13 +59,12 @@ class Simulation:
     @property
     def hashes(self) -> dict[str, str]:
         """Of every prompt file that students and teachers are sent."""
-        how = self.conversation
-        more = {} if how.steering is None else how.steering.directions.hashes
-        return {
-            **self.roles.hashes,
-            **more,
-            **(how.reader.hashes if isinstance(how.reader, ModelActReader) else {}),
-        }
+        how, hashes = self.conversation, dict(self.roles.hashes)
+        if how.steering is not None:
+            hashes |= how.steering.directions.hashes
+        if isinstance(how.reader, ModelActReader):
+            hashes |= how.reader.hashes
+        return hashes
 
     def castings(self, dialogues: int, seed: int) -> list[tuple[Persona, SeedQuestion, int]]:
         """Persona, question and copy of each dialogue; the copy tells apart those of the same two."""
