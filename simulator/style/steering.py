@@ -12,7 +12,7 @@ from runstore.records import Act, Language, Steered
 from simulator.style.choose import nearest
 from simulator.style.profile import StyleProfile
 from simulator.style.target import Spot, Target, target
-from simulator.style.traits import TRAITS, Trait, is_cased
+from simulator.style.traits import Trait, is_cased
 from simulator.style.typing import free_traits, retyped
 
 EXAMPLES = 3
@@ -75,14 +75,9 @@ class Steering:
         if self.tells:
             length = "one_word" if wanted.words == 1 else "words"
             parts.append(self.directions.marks[length].replace("{words}", str(wanted.words)))
-            parts += [
-                self.directions.marks[f"{trait}.{'yes' if wanted.traits[trait] else 'no'}"]
-                for trait in TRAITS
-                if trait in wanted.traits
-            ]
-        return self.directions.whole.fill(
-            marks=" ".join(part for part in parts if part), examples=self._shown(wanted, spot)
-        )
+            said = [f"{trait}.{'yes' if has else 'no'}" for trait, has in wanted.traits.items()]
+            parts += [self.directions.marks[name] for name in said if name in self.directions.marks]
+        return self.directions.whole.fill(marks=" ".join(parts), examples=self._shown(wanted, spot))
 
     def _shown(self, wanted: Target, spot: Spot) -> str:
         if not self.examples:
