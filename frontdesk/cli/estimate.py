@@ -25,6 +25,8 @@ ASSUMED: dict[Assumption, str] = {
     "goal": "With a goal, judging asks at most so many calls, often a fraction of them.",
     "decisive": 'With rounds_mode = "decisive", judging asks at most so many calls.',
     "reask": "Replies of judges that cannot be read are asked for again; that is not counted.",
+    "act retries": "Every message is assumed to do the act planned for it, and each act to be read by the model "
+    "that is named for it, if one is: rules settle most, and messages that miss their act are asked for again.",
     "blank retries": "Dialogues are assumed to run their full length, and no reply to be blank.",
 }
 

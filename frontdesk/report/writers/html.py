@@ -58,7 +58,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(joined=_joined, looks=_looks)
+    made.globals |= {"joined": _joined, "looks": _looks}
     return made
 
 
