@@ -57,12 +57,15 @@ def header(**fields: object) -> bytes:
     return sealed(b'{"key":"%b","state":"note",%b' % (NO_KEY.encode(), body))
 
 
-def checked_lines(path: Path, file: BinaryIO, notes: list[str]) -> Iterator[tuple[int, bytes]]:
-    """(offset, line) of each line. Raises InputProblem at the first damaged one: file, line, way on."""
-    offset = 0
+def checked_lines(path: Path, file: BinaryIO, notes: list[str], offset: int = 0) -> Iterator[tuple[int, bytes]]:
+    """(offset, line) of each line. Raises InputProblem at the first damaged one: file, line, way on.
+
+    ``offset``: where the file is read from, if not from its beginning.
+    """
+    begin = offset
     for number, line in enumerate(file, 1):
         if is_good(line):
-            if number == 1:
+            if number == 1 and not begin:
                 _check_version(path, line)
             yield offset, line
         elif _is_torn(line):

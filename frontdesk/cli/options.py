@@ -55,6 +55,15 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "--change", action="store_true", help="let a changed configuration recompute this run folder"
     )
     parser.add_argument("--durable", action="store_true", help="sync the journal to disk with every write")
+    add_on_option(parser)
+
+
+def add_on_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--on",
+        metavar="WHERE",
+        help="make the calls on several machines: local:N, tcp://HOST:PORT, tls://HOST:PORT or a YAML file",
+    )
 
 
 def add_size_options(parser: argparse.ArgumentParser, *names: str) -> None:

@@ -6,7 +6,8 @@ A stage that is run again finds its finished calls in the journal; nothing of it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from arena.judge import Judged, Judging, judge_match, judged_before
@@ -15,6 +16,7 @@ from arena.matches import Match, matches
 from arena.sequential.goal import Goal
 from arena.trial import JudgeTrial
 from frontdesk.runner import plan, prepare, published
+from frontdesk.runner.cluster.shares import EVERYTHING, Share
 from frontdesk.runner.config import Config
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
 from frontdesk.runner.progress import Progress
@@ -37,7 +39,7 @@ from runstore.records import (
 )
 from simulator import cutter
 from simulator.collect import reply_to
-from simulator.conversation import Held, converse
+from simulator.conversation import Held, converse, dialogue_id
 
 if TYPE_CHECKING:
     from arena.learning.result import StudentSide
@@ -60,8 +62,18 @@ class Stopping(Exception):
 class Pipeline:
     """The stages over one run folder and one gateway (None where no stage will call a model)."""
 
-    def __init__(self, folder: RunFolder, config: Config, gateway: Gateway | None, progress: Progress) -> None:
+    def __init__(
+        self,
+        folder: RunFolder,
+        config: Config,
+        gateway: Gateway | None,
+        progress: Progress,
+        *,
+        share: Share = EVERYTHING,
+    ) -> None:
+        """``share``: the dialogues that are held here; the others are somebody else's."""
         self.folder, self.config, self.gateway, self.progress = folder, config, gateway, progress
+        self.share = share
         self.prompts = prepare.prompts_of(config)
 
     async def whole(self) -> tuple[list[Judgment], list[Verdict]]:
@@ -79,10 +91,14 @@ class Pipeline:
         cast = prepare.simulation(self.config)
         published.begin(self.folder.path, "simulate")
         self.folder.write_manifest(self.config, cast.roles.hashes, cast.inputs)
-        planned = cast.castings(how.dialogues, self.config.run.seed)
+        planned = [
+            one
+            for one in cast.castings(how.dialogues, self.config.run.seed)
+            if self.share.has(dialogue_id(one[0], one[1], cast.conversation, one[2]))
+        ]
         for remark in cast.remarks:
             self.progress.say(f"simulate: {remark}")
-        ask = self._gateway().ask
+        ask = self.opened().ask
 
         async def hold(one: tuple[Persona, SeedQuestion, int]) -> Held:
             person, question, copy = one
@@ -91,7 +107,7 @@ class Pipeline:
             )
 
         readers = [] if cast.knowing is None else [cast.knowing.labeller.name]
-        asked = [name for name in (how.student, how.teacher, *readers) if name in self._gateway().endpoints]
+        asked = [name for name in (how.student, how.teacher, *readers) if name in self.opened().endpoints]
         held = await self._each("simulate", planned, hold, asked)
         dialogues = [one.dialogue for one in held.results() if one.dialogue.turns > 0]
         failures = [one.failure for one in held.results() if one.failure is not None]
@@ -126,7 +142,7 @@ class Pipeline:
         wanted = plan.replies_asked(list(by_id), names)
         work = [(by_id[subset], name) for subset, name in plan.replies_asked(list(by_id), names, kept)]
         asked = names if len(work) == len(wanted) else tuple(dict.fromkeys(name for _, name in work))
-        ask = self._gateway().ask
+        ask = self.opened().ask
         gathered = await self._each(
             "collect", work, lambda item: reply_to(ask, item[0], item[1], roles, settings[item[1]]), asked
         )
@@ -158,16 +174,16 @@ class Pipeline:
             for item, (_, whole) in zip(wanted, before, strict=True)
             if not whole and item[0].id not in earlier.failures
         ]
-        ask = self._gateway().ask
+        ask = self.opened().ask
 
-        trial = JudgeTrial(self.config.budget.trial_rounds)
+        trial = self.trial()
 
         async def one(item: tuple[Match, str]) -> Judged:
             judged = await judge_match(ask, panel, item[0], item[1], earlier)
             self._try(trial, judged, earlier)
             return judged
 
-        judges = [name for name in how.judges if name in self._gateway().endpoints]
+        judges = [name for name in how.judges if name in self.opened().endpoints]
         goal: Goal | None = self.config.require_judge().wanted()
         if goal is None:
             gathered, chosen = await self._each("judge", work, one, judges), None
@@ -240,11 +256,15 @@ class Pipeline:
             is_readable = one.outcome != "unreadable"
             self.tried(trial, trial.saw(one.judge, one.raw, one.reason, is_readable=is_readable))
 
+    def trial(self, unit: str = "rounds") -> JudgeTrial:
+        """A trial of the judges of one stage."""
+        return JudgeTrial(self.config.budget.trial_rounds, unit)
+
     def tried(self, trial: JudgeTrial, failed: NotReadable | None) -> None:
         """Show how a trial goes, and start no new call where it has failed."""
         self.progress.note = trial.note
         if failed is not None:
-            self._gateway().stop(failed)
+            self.opened().stop(failed)
 
     async def student(self, subsets: Sequence[Subset], replies: Sequence[Reply]) -> StudentSide:
         """Replies -> branches -> student.json, and the files behind it. Raises Stopping as the stages do."""
@@ -254,8 +274,8 @@ class Pipeline:
         published.begin(self.folder.path, "student")
         self.folder.write_manifest(self.config, stage.hashes, stage.inputs)
         work = stage.work(subsets, replies)
-        ask = self._gateway().ask
-        asked = [name for name in stage.endpoints if name in self._gateway().endpoints]
+        ask = self.opened().ask
+        asked = [name for name in stage.endpoints if name in self.opened().endpoints]
         gathered = await self._each("student", work, lambda branch: stage.grow(ask, branch), asked)
         side = stage.publish(self.folder, subsets, gathered.done)
         failures = [failure for _, grown in gathered.done for failure in grown.failures]
@@ -272,10 +292,16 @@ class Pipeline:
     async def _each(
         self, stage: str, work: Sequence[Item], do: Callable[[Item], Awaitable[Result]], endpoints: Sequence[str]
     ) -> Gathered[Item, Result]:
-        self._start(stage, len(work))
-        gathered = await self._work(work, do, endpoints)
-        self._ended(stage, gathered, len(work))
+        async with self.elsewhere(stage, len(work)):
+            self._start(stage, len(work))
+            gathered = await self._work(work, do, endpoints)
+            self._ended(stage, gathered, len(work))
         return gathered
+
+    @asynccontextmanager
+    async def elsewhere(self, stage: str, of: int) -> AsyncGenerator[None]:  # noqa: ARG002 - for whoever has others
+        """Around a stage's work: whoever has other machines lets them make its calls first."""
+        yield
 
     async def _work(
         self, work: Sequence[Item], do: Callable[[Item], Awaitable[Result]], endpoints: Sequence[str]
@@ -286,19 +312,20 @@ class Pipeline:
 
     def _start(self, stage: str, of: int) -> None:
         self.progress.start(stage, of)
-        self._gateway().events.emit("stage_started", stage=stage, items=of)
+        self.opened().events.emit("stage_started", stage=stage, items=of)
 
     def _ended(self, stage: str, gathered: Gathered[Item, Result], of: int) -> None:
-        self._gateway().sync()
-        self._gateway().events.emit(
+        self.opened().sync()
+        self.opened().events.emit(
             "stage_ended", stage=stage, done=len(gathered.done), failed=len(gathered.failed), of=of
         )
 
     def _adapters(self, names: Sequence[str]) -> Mapping[str, Adapter]:
-        gateway = self._gateway()
+        gateway = self.opened()
         return {name: gateway.endpoints[name].adapter for name in names}
 
-    def _gateway(self) -> Gateway:
+    def opened(self) -> Gateway:
+        """The gateway, which is needed now. Raises Problem where there is none."""
         if self.gateway is None:
             raise Problem("this stage calls models, but none were opened")
         return self.gateway

@@ -6,7 +6,8 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import TextIO
 
 LINE_EVERY_S = 10.0
@@ -24,6 +25,7 @@ class Progress:
         self.note = ""
         self._live = _is_terminal(self.out)
         self._stage, self._total, self._done = "", 0, 0
+        self._is_quiet = False
         self._started = self._said_at = 0.0
         self._said_share = 0
 
@@ -45,10 +47,26 @@ class Progress:
         self._done += 1
         self._show()
 
+    def reach(self, done: int) -> None:
+        """So many are finished, elsewhere."""
+        self._done = done
+        self._show()
+
+    @contextmanager
+    def quiet(self) -> Generator[None]:
+        """What is done in here has been shown already; lines of their own are still said."""
+        self._is_quiet = True
+        try:
+            yield
+        finally:
+            self._is_quiet = False
+
     def finish(self, summary: str) -> None:
         self.say(f"{self._stage}: {summary}")
 
     def _show(self, *, force: bool = False) -> None:
+        if self._is_quiet:
+            return
         now = time.monotonic()
         share = 10 * self._done // self._total if self._total else 10
         if self._live:

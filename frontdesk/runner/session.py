@@ -70,11 +70,32 @@ async def opened(
         gateway.notify = progress.say
         progress.status = lambda: _status(gateway)
         _greet(gateway, gateway.journal, progress)
-        async with gateway:
+        async with gateway, _pipeline(folder, config, gateway, progress) as pipeline:
             try:
-                yield Pipeline(folder, config, gateway, progress)
+                yield pipeline
             finally:
                 gateway.events.emit("session_ended", **asdict(budget.total))
+
+
+@asynccontextmanager
+async def _pipeline(
+    folder: RunFolder, config: Config, gateway: Gateway, progress: Progress
+) -> AsyncGenerator[Pipeline]:
+    """The stages here, or where the configuration says that their calls are made. Raises Problem."""
+    if config.run.on is None:
+        yield Pipeline(folder, config, gateway, progress)
+        return
+    from frontdesk.runner.cluster import addresses  # what it needs is an extra
+
+    on = addresses.parse(config.run.on)
+    from frontdesk.runner.cluster.crew import Crew
+    from frontdesk.runner.cluster.pipeline import ClusterPipeline
+
+    crew = Crew(on)
+    try:
+        yield ClusterPipeline(folder, config, gateway, progress, crew)
+    finally:
+        await crew.close()
 
 
 def _greet(gateway: Gateway, journal: Journal, progress: Progress) -> None:
