@@ -32,6 +32,7 @@ from typing import Any, BinaryIO, Literal
 
 import orjson
 
+from runstore.key_index import KeyIndex
 from runstore.problems import Problem
 from runstore.segments import NO_KEY, checked_lines, header, sealed, segments
 
@@ -67,7 +68,7 @@ class Journal:
         self.notes: list[str] = []
         self.states: Counter[str] = Counter()
         self.lost = 0
-        self._where: dict[int, int] = {}
+        self._where = KeyIndex()
         self._failed: dict[int, int] = {}
         self._paths: list[Path] = []
         self._open: OrderedDict[int, BinaryIO] = OrderedDict()
@@ -98,7 +99,7 @@ class Journal:
         """The failure of a call that another process made for this session (see :meth:`catch_up`), or None."""
         return self.find_failure(key) if self._settled and int(key[:16], 16) in self._settled else None
 
-    def _row(self, index: dict[int, int], key: str) -> dict[str, Any] | None:
+    def _row(self, index: KeyIndex | dict[int, int], key: str) -> dict[str, Any] | None:
         place = index.get(int(key[:16], 16))
         if place is None:
             return None

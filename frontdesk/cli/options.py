@@ -58,6 +58,11 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add_on_option(parser)
 
 
+def source(text: str) -> Path | str:
+    """A path of this machine, or the address of an object store as it stands."""
+    return text if "://" in text else Path(text)
+
+
 def add_on_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--on",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from arena.judge import Judged, Judging, judge_match, judged_before
 from arena.kept import KeptRounds
@@ -22,7 +22,7 @@ from frontdesk.runner.plan import NOTHING_KEPT, Kept
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.base import Adapter
-from gateway.crowd import Gathered, each
+from gateway.crowd import Flow, Gathered, each, stream
 from gateway.engine import Gateway
 from gateway.errors import CallFailed, NotReadable, Stopped, as_failed
 from runstore.problems import Problem, shown
@@ -37,6 +37,7 @@ from runstore.records import (
     Subset,
     Verdict,
 )
+from runstore.stored import Stored, writing
 from simulator import cutter
 from simulator.collect import reply_to
 from simulator.conversation import Held, converse, dialogue_id
@@ -85,7 +86,7 @@ class Pipeline:
             await self.student(subsets, replies)
         return judged
 
-    async def simulate(self) -> list[Dialogue]:
+    async def simulate(self) -> Sequence[Dialogue]:
         """Personas and questions -> dialogues.jsonl."""
         how = self.config.require_simulate()
         cast = prepare.simulation(self.config)
@@ -108,53 +109,80 @@ class Pipeline:
 
         readers = [] if cast.knowing is None else [cast.knowing.labeller.name]
         asked = [name for name in (how.student, how.teacher, *readers) if name in self.opened().endpoints]
-        held = await self._each("simulate", planned, hold, asked)
-        dialogues = [one.dialogue for one in held.results() if one.dialogue.turns > 0]
-        failures = [one.failure for one in held.results() if one.failure is not None]
-        failures += [as_failed(how.teacher, error).record("simulate", "dialogue") for _, error in held.failed]
-        self._publish("simulate", "dialogues.jsonl", dialogues, failures)
-        self._end(
-            "simulate", held, len(planned), f"{sum(d.complete for d in dialogues)} of {len(planned)} dialogues"
-        )
-        return dialogues
+        failures: list[Failure] = []
+        complete = 0
+        with writing(self.folder.file("dialogues.jsonl"), Dialogue) as out:
 
-    def cut(self, dialogues: Sequence[Dialogue]) -> list[Subset]:
+            def take(_: object, held: Held | Exception) -> None:
+                nonlocal complete
+                if isinstance(held, Exception):
+                    failures.append(as_failed(how.teacher, held).record("simulate", "dialogue"))
+                    return
+                if held.failure is not None:
+                    failures.append(held.failure)
+                if held.dialogue.turns > 0:
+                    complete += held.dialogue.complete
+                    out.add(held.dialogue)
+
+            flow = await self._stream("simulate", planned, hold, take, asked)
+        self._published("simulate", failures, "dialogues.jsonl")
+        self._end("simulate", flow, len(planned), f"{complete} of {len(planned)} dialogues")
+        return Stored(self.folder.file("dialogues.jsonl"), Dialogue)
+
+    def cut(self, dialogues: Sequence[Dialogue]) -> Sequence[Subset]:
         """Dialogues -> subsets.jsonl; only complete dialogues are cut."""
         how, seed = self.config.cut, self.config.run.seed
-        whole = [dialogue for dialogue in dialogues if dialogue.complete]
-        subsets = cutter.cut(whole, how.subsets, seed=seed, depth=how.depth, last_turns=how.last_turns)
+        depths = cutter.depths_of(dialogue for dialogue in dialogues if dialogue.complete)
+        chosen = cutter.choose(depths, how.subsets, seed=seed, depth=how.depth)
+        wanted = {name for name, _ in chosen}
+        place = {dialogue.id: at for at, dialogue in enumerate(dialogues) if dialogue.id in wanted}
         failures: list[Failure] = []
-        if (missing := how.subsets - len(subsets)) > 0:
-            message = f"{missing} of {how.subsets} subsets could not be cut: {len(whole)} dialogues hold no more"
+        if (missing := how.subsets - len(chosen)) > 0:
+            message = f"{missing} of {how.subsets} subsets could not be cut: {len(depths)} dialogues hold no more"
             failures = [Failure(stage="cut", item="subsets", endpoint="", kind="too_few", message=message)]
         self.folder.write_manifest(self.config, {}, {"subsets": None})
-        self._publish("cut", "subsets.jsonl", subsets, failures)
-        self.progress.say(f"cut: {len(subsets)} of {how.subsets} subsets")
-        return subsets
+        subsets = (
+            cutter.subset_at(dialogues[place[name]], depth, last_turns=how.last_turns) for name, depth in chosen
+        )
+        write_jsonl(self.folder.file("subsets.jsonl"), subsets)
+        self._published("cut", failures, "subsets.jsonl")
+        self.progress.say(f"cut: {len(chosen)} of {how.subsets} subsets")
+        return Stored(self.folder.file("subsets.jsonl"), Subset)
 
-    async def collect(self, subsets: Sequence[Subset], kept: Kept = NOTHING_KEPT) -> list[Reply]:
+    async def collect(self, subsets: Sequence[Subset], kept: Kept = NOTHING_KEPT) -> Sequence[Reply]:
         """Subsets -> replies.jsonl."""
         names = self.config.require_collect().endpoints
         roles, settings = prepare.teachers(self.config)
         published.begin(self.folder.path, "collect")
         self.folder.write_manifest(self.config, roles.hashes, {"replies": None})
-        by_id = {subset.id: subset for subset in subsets}
-        wanted = plan.replies_asked(list(by_id), names)
-        work = [(by_id[subset], name) for subset, name in plan.replies_asked(list(by_id), names, kept)]
+        place = {subset.id: at for at, subset in enumerate(subsets)}
+        wanted = plan.replies_asked(list(place), names)
+        work = plan.replies_asked(list(place), names, kept)
         asked = names if len(work) == len(wanted) else tuple(dict.fromkeys(name for _, name in work))
         ask = self.opened().ask
-        gathered = await self._each(
-            "collect", work, lambda item: reply_to(ask, item[0], item[1], roles, settings[item[1]]), asked
-        )
-        known = {**kept.replies, **{(reply.subset, reply.endpoint): reply for reply in gathered.results()}}
-        replies = [known[asking] for asking in wanted if asking in known]
         failures = list(kept.failures.values())
-        failures += [
-            as_failed(name, error).record("collect", subset.id) for (subset, name), error in gathered.failed
-        ]
-        self._publish("collect", "replies.jsonl", replies, failures)
-        self._end("collect", gathered, len(work), f"{len(replies)} of {len(wanted)} replies")
-        return replies
+        left = iter(wanted)
+        with writing(self.folder.file("replies.jsonl"), Reply) as out:
+
+            def reply(item: tuple[str, str]) -> Awaitable[Reply]:
+                return reply_to(ask, subsets[place[item[0]]], item[1], roles, settings[item[1]])
+
+            def take(item: tuple[str, str] | None, found: Reply | Exception | None) -> None:
+                for before in left:  # what was kept stands where it was asked for
+                    if before == item:
+                        break
+                    if before in kept.replies:
+                        out.add(kept.replies[before])
+                if isinstance(found, Reply):
+                    out.add(found)
+                elif found is not None and item is not None:
+                    failures.append(as_failed(item[1], found).record("collect", item[0]))
+
+            flow = await self._stream("collect", work, reply, take, asked)
+            take(None, None)
+        self._published("collect", failures, "replies.jsonl")
+        self._end("collect", flow, len(work), f"{out.count} of {len(wanted)} replies")
+        return Stored(self.folder.file("replies.jsonl"), Reply)
 
     async def judge(
         self, subsets: Sequence[Subset], replies: Sequence[Reply], kept: Kept = NOTHING_KEPT
@@ -298,6 +326,21 @@ class Pipeline:
             self._ended(stage, gathered, len(work))
         return gathered
 
+    async def _stream(
+        self,
+        stage: str,
+        work: Sequence[Item],
+        do: Callable[[Item], Awaitable[Result]],
+        take: Callable[[Item, Result | Exception], None],
+        endpoints: Sequence[str],
+    ) -> Flow:
+        async with self.elsewhere(stage, len(work)):
+            self._start(stage, len(work))
+            at_once = self._at_once(endpoints)
+            flow = await stream(work, do, take, at_once=at_once, finished=self.progress.advance)
+            self._ended(stage, flow, len(work))
+        return flow
+
     @asynccontextmanager
     async def elsewhere(self, stage: str, of: int) -> AsyncGenerator[None]:  # noqa: ARG002 - for whoever has others
         """Around a stage's work: whoever has other machines lets them make its calls first."""
@@ -306,19 +349,20 @@ class Pipeline:
     async def _work(
         self, work: Sequence[Item], do: Callable[[Item], Awaitable[Result]], endpoints: Sequence[str]
     ) -> Gathered[Item, Result]:
+        return await each(work, do, at_once=self._at_once(endpoints), finished=self.progress.advance)
+
+    def _at_once(self, endpoints: Sequence[str]) -> int:
         adapters = self._adapters(endpoints)
-        at_once = min(MOST_AT_ONCE, sum(adapter.settings.concurrency for adapter in adapters.values()))
-        return await each(work, do, at_once=at_once, finished=self.progress.advance)
+        return min(MOST_AT_ONCE, sum(adapter.settings.concurrency for adapter in adapters.values()))
 
     def _start(self, stage: str, of: int) -> None:
         self.progress.start(stage, of)
         self.opened().events.emit("stage_started", stage=stage, items=of)
 
-    def _ended(self, stage: str, gathered: Gathered[Item, Result], of: int) -> None:
+    def _ended(self, stage: str, ended: Gathered[Any, Any] | Flow, of: int) -> None:
+        done, failed = _counted(ended)
         self.opened().sync()
-        self.opened().events.emit(
-            "stage_ended", stage=stage, done=len(gathered.done), failed=len(gathered.failed), of=of
-        )
+        self.opened().events.emit("stage_ended", stage=stage, done=done, failed=failed, of=of)
 
     def _adapters(self, names: Sequence[str]) -> Mapping[str, Adapter]:
         gateway = self.opened()
@@ -330,14 +374,12 @@ class Pipeline:
             raise Problem("this stage calls models, but none were opened")
         return self.gateway
 
-    def _publish(
-        self,
-        stage: str,
-        name: str,
-        records: Sequence[Dialogue] | Sequence[Subset] | Sequence[Reply] | Sequence[Verdict],
-        failures: Sequence[Failure],
-    ) -> None:
+    def _publish(self, stage: str, name: str, records: Sequence[Verdict], failures: Sequence[Failure]) -> None:
         write_jsonl(self.folder.file(name), records)
+        self._published(stage, failures, name)
+
+    def _published(self, stage: str, failures: Sequence[Failure], name: str) -> None:
+        """A stage's file is written: its failures too, and both are noted."""
         self.folder.replace_failures(stage, failures)
         published.record(self.folder.path, name, "failures.jsonl")
         for kind, count in Counter(failure.kind for failure in failures).most_common():
@@ -345,12 +387,20 @@ class Pipeline:
             who = f"{first.endpoint}: " if first.endpoint else ""
             self.progress.say(f"{stage}: {count} x {kind}, such as: {shown(f'{who}{first.message}', 200)}")
 
-    def _end(self, stage: str, gathered: Gathered[Item, Result], of: int, summary: str) -> None:
-        if gathered.stopped is not None:
-            published.begin(self.folder.path, stage, f"{len(gathered.done)} of {of}")
-            raise Stopping(gathered.stopped, stage, len(gathered.done), of)
+    def _end(self, stage: str, ended: Gathered[Any, Any] | Flow, of: int, summary: str) -> None:
+        if ended.stopped is not None:
+            done, _ = _counted(ended)
+            published.begin(self.folder.path, stage, f"{done} of {of}")
+            raise Stopping(ended.stopped, stage, done, of)
         published.end(self.folder.path, stage)
         self.progress.finish(summary)
+
+
+def _counted(ended: Gathered[Any, Any] | Flow) -> tuple[int, int]:
+    """How many items were done, and how many failed."""
+    if isinstance(ended, Flow):
+        return ended.done, ended.failed
+    return len(ended.done), len(ended.failed)
 
 
 def _missing(subset: str, pair: tuple[str, str]) -> Failure:
