@@ -88,8 +88,8 @@ class Columns:
 
 
 def read_battles(source: Path | str, columns: Columns | None = None) -> Battles:
-    """Count the battles of a file; or of many, each for itself and then together: a folder, a pattern with ``*``, or
-    an address such as ``s3://BUCKET/FOLDER`` (Parquet).
+    """Count the battles of a file; or of many, each for itself and then together: a folder, a pattern with ``*``,
+    or an address such as ``s3://BUCKET/FOLDER`` (Parquet).
 
     Memory is bounded by what is counted, not by the rows: pairs and outcomes, and of clustered battles each
     cluster's. Raises InputProblem naming file, row and field for what can't be understood.

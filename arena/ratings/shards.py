@@ -39,7 +39,7 @@ def find(source: Path | str) -> list[Shard]:
         found = [file for file in path.rglob("*") if file.is_file() and file.suffix.lower() in SUFFIXES]
         found = [file for file in found if not any(part.startswith(("_", ".")) for part in _below(file, path))]
     else:
-        found = [Path(name) for name in glob(text, recursive=True) if Path(name).is_file()]
+        found = [Path(name) for name in glob(text, recursive=True) if Path(name).is_file()]  # noqa: PTH207 - a pattern
     if not found:
         raise InputProblem(path, f"files ending in {', '.join(SUFFIXES)}", found="none")
     if len({file.suffix.lower() for file in found}) > 1:

@@ -11,7 +11,6 @@ import re
 import sys
 from importlib import import_module
 from io import TextIOWrapper
-from pathlib import Path
 from typing import Any, NoReturn, cast
 
 PROGRAM = "tutor-arena"
