@@ -47,6 +47,7 @@ class RunSection(Section):
     language: Language = "en"
     prompts: str | None = None
     domain: str | None = None
+    on: str | None = None
 
 
 class PersonasSection(Section):
@@ -402,7 +403,8 @@ def settled(config: Config) -> dict[str, Any]:
 
     Files are named by what they hold.
     """
-    data = inputs.contained(config.model_dump(mode="json", exclude={"budget"}, exclude_none=True))
+    left_out: dict[str, Any] = {"budget": True, "run": {"on"}}
+    data = inputs.contained(config.model_dump(mode="json", exclude=left_out, exclude_none=True))
     for endpoint in cast("dict[str, dict[str, Any]]", data["endpoints"]).values():
         moved = {"base_url", "url"} if endpoint.get("identity") else set[str]()
         for key in (CHANGEABLE | moved) & endpoint.keys():
@@ -433,7 +435,11 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], at: str = "") ->
 
 
 def to_toml(config: Config) -> str:
-    """The resolved configuration as TOML, every default filled in, files named as a run folder keeps them."""
+    """The resolved configuration as TOML, every default filled in, files named as a run folder keeps them.
+
+    Where the calls are made is no part of what a run is made of.
+    """
     import tomli_w
 
-    return tomli_w.dumps(inputs.contained(config.model_dump(mode="json", exclude_none=True)))
+    data = config.model_dump(mode="json", exclude={"run": {"on"}}, exclude_none=True)
+    return tomli_w.dumps(inputs.contained(data))

@@ -73,11 +73,32 @@ async def opened(
         pipeline = Pipeline(folder, config, gateway, progress, batch_poll_s)
         progress.status = lambda: outcome.status(pipeline)
         _greet(gateway, gateway.journal, progress)
-        async with gateway:
+        async with gateway, _pipeline(folder, config, gateway, progress) as pipeline:
             try:
                 yield pipeline
             finally:
                 gateway.events.emit("session_ended", **asdict(budget.total))
+
+
+@asynccontextmanager
+async def _pipeline(
+    folder: RunFolder, config: Config, gateway: Gateway, progress: Progress
+) -> AsyncGenerator[Pipeline]:
+    """The stages here, or where the configuration says that their calls are made. Raises Problem."""
+    if config.run.on is None:
+        yield Pipeline(folder, config, gateway, progress)
+        return
+    from frontdesk.runner.cluster import addresses  # what it needs is an extra
+
+    on = addresses.parse(config.run.on)
+    from frontdesk.runner.cluster.crew import Crew
+    from frontdesk.runner.cluster.pipeline import ClusterPipeline
+
+    crew = Crew(on)
+    try:
+        yield ClusterPipeline(folder, config, gateway, progress, crew)
+    finally:
+        await crew.close()
 
 
 def _greet(gateway: Gateway, journal: Journal, progress: Progress) -> None:
