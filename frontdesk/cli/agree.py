@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from frontdesk.runner.told import tell
 from runstore.languages import languages
 
 
@@ -64,5 +65,5 @@ def run(args: argparse.Namespace) -> int:
     write_text(pages[0], text)
     write_text(pages[1], html(report))
     sys.stdout.write(to_json(agreed.row(), indent=True).decode() + "\n" if args.json else text)
-    print(f"written: {', '.join(map(str, (record, *pages)))}", file=sys.stderr)
+    tell(f"written: {', '.join(map(str, (record, *pages)))}", file=sys.stderr)
     return 0

@@ -88,10 +88,10 @@ def render(template_name: str, **context: Any) -> str:
     return environment().get_template(template_name).render(**context)
 
 
-def html(document: Document) -> str:
-    """One self-contained page: no script, nothing fetched."""
+def html(document: Document, template_name: str = "report.html.j2") -> str:
+    """One self-contained page: no script, nothing fetched; another template may add to it."""
     return render(
-        "report.html.j2",
+        template_name,
         document=document,
         language=document.language,
         title=document.title,

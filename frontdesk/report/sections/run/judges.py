@@ -27,6 +27,7 @@ from frontdesk.report.sentences import spoken
 from runstore.ids import draw
 from runstore.languages import Words
 from runstore.records import Judgment, Subset, Utterance, Verdict
+from seed_questions.banks import subject_name
 
 _LATEST = 3
 _EXAMPLES = {"unanimous": 2, "majority": 1, "split": 1, "invalid": 1}
@@ -191,7 +192,7 @@ def _mark(say: Words, verdict: Verdict, name: str) -> str:
 def _about(data: RunData, verdict: Verdict, subset: Subset | None) -> str:
     parts = [verdict.subset, criterion_name(data.config, verdict.criterion)]
     if subset is not None:
-        parts += [subset.persona, subset.subject, subset.question]
+        parts += [subset.persona, subject_name(subset.subject, data.config.run.language), subset.question]
     return " · ".join(parts)
 
 
