@@ -1,9 +1,9 @@
 """A site of ten thousand matches in Chromium, and pages with a reply of one megabyte.  python bench/site.py
 
-Told: how long the site takes to write and, in the browser, to open (navigation to the first drawn list), to filter (every
-level of every filter, the worst and the median; the handler with its drawing), to search one word, and to open a match;
-as a ratio to an empty page's opening on the same machine. Then the bytes of the report and of the site's largest
-file where one reply has a megabyte. Ends with 1 where opening takes a second, a filter 100 ms, or a page 10 MB.
+Told: how long the site takes to write and, in the browser, to open (navigation to the first drawn list), to filter
+(every level of every filter, the worst and the median; the handler with its drawing), and to open a match; beside
+the time of an empty page on the same machine. Then the bytes of the largest page where each reply has a megabyte.
+Ends with 1 where opening takes a second, a filter 100 ms, or a page has 10 MB.
 """
 
 from __future__ import annotations

@@ -217,47 +217,32 @@ class Pages:
         item = await site.ask(site.store.answers.item, rater.rater, number)
         if item is None or not self._may_rate(rater, number):
             return web.json_response({"saved": False}, status=409)
+        return await self._saved(rater, data, "item", number, item.submitted_at)
+
+    async def practised(self, request: web.Request) -> web.Response:
+        """Practice answers are kept as they are given, like those that count."""
+        rater, number = await self.site.rater(request), int(request.match_info["number"])
+        data = await self.site.form(request)
+        last = min(len(self.site.examples(rater)), rater.trained + 1)
+        if not rater.consented or rater.left or not 1 <= number <= last:
+            return web.json_response({"saved": False}, status=409)
+        return await self._saved(rater, data, "training", number, None)
+
+    async def _saved(
+        self, rater: Rater, data: dict[str, str], part: Part, number: int, finished: str | None
+    ) -> web.Response:
+        """Keep what a page has so far; ``seen`` in the answer is what the page knows from now on."""
+        answers, ask = self.site.store.answers, self.site.ask
         seen = read_seen(data.pop(FIELD, None))
-        filled = read_form(site.questions(rater), data)
-        conflicts = await site.ask(
-            site.store.answers.save,
-            rater.rater,
-            "item",
-            number,
-            filled.values,
-            keep=_kept(filled, item.submitted_at),
-            seen=seen,
-        )
+        filled = read_form(self.site.questions(rater), data)
+        kept = _kept(filled, finished)
+        conflicts = await ask(answers.save, rater.rater, part, number, filled.values, keep=kept, seen=seen)
         if conflicts:
             return web.json_response({"saved": False, "conflict": sorted(conflicts)}, status=409)
         answer: dict[str, object] = {"saved": True, "complete": filled.complete}
         if seen is not None:
-            answer["seen"] = seen_field(await site.ask(site.store.answers.of, rater.rater, "item", number))
+            answer["seen"] = seen_field(await ask(answers.of, rater.rater, part, number))
         return web.json_response(answer)
-
-    async def practised(self, request: web.Request) -> web.Response:
-        """Practice answers are kept as they are given, like those that count."""
-        site = self.site
-        rater, number = await site.rater(request), int(request.match_info["number"])
-        data = await site.form(request)
-        examples = site.examples(rater)
-        if not rater.consented or rater.left or not 1 <= number <= min(len(examples), rater.trained + 1):
-            return web.json_response({"saved": False}, status=409)
-        seen = read_seen(data.pop(FIELD, None))
-        filled = read_form(site.questions(rater), data)
-        conflicts = await site.ask(
-            site.store.answers.save,
-            rater.rater,
-            "training",
-            number,
-            filled.values,
-            keep=_kept(filled, None),
-            seen=seen,
-        )
-        if conflicts:
-            return web.json_response({"saved": False, "conflict": sorted(conflicts)}, status=409)
-        now = await site.ask(site.store.answers.of, rater.rater, "training", number)
-        return web.json_response({"saved": True, "complete": filled.complete, "seen": seen_field(now)})
 
     async def survey(self, request: web.Request) -> web.Response:
         site = self.site
