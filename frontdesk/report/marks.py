@@ -113,9 +113,9 @@ def inner_svg(picture: Picture) -> Markup:
 
 def svg(picture: Picture, kind: str = "") -> Markup:
     """The picture for a page that has the styles of ``chart``; ``kind`` is another class."""
-    return Markup('<svg class="{}" viewBox="0 0 {:g} {:g}" width="{:g}" role="img" aria-label="{}">{}</svg>').format(
-        f"chart {kind}".strip(), picture.width, picture.height, picture.width, one_line(picture.title),
-        inner_svg(picture),
+    size = Markup('viewBox="0 0 {:g} {:g}" width="{:g}"').format(picture.width, picture.height, picture.width)
+    return Markup('<svg class="{}" {} role="img" aria-label="{}">{}</svg>').format(
+        f"chart {kind}".strip(), size, one_line(picture.title), inner_svg(picture),
     )  # fmt: skip
 
 
