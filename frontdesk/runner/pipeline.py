@@ -68,8 +68,6 @@ class Pipeline:
         """Every stage in order, from personas to verdicts. Raises Stopping as the stages do."""
         subsets = self.cut(await self.simulate())
         replies = await self.collect(subsets)
-        for stage in ("rate", "report"):  # what is made of older verdicts is so until then
-            published.begin(self.folder.path, stage)
         judged = await self.judge(subsets, replies)
         if self.config.student is not None:
             await self.student(subsets, replies)

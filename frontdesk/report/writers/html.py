@@ -17,14 +17,17 @@ def _finalized(value: object) -> object:
     return visible(value) if type(value) is str else value
 
 
-@lru_cache(1)
-def environment() -> Environment:
-    """Autoescape everywhere; a name that a template uses and nobody gave is an error."""
+@lru_cache
+def environment(package: str, *, fills_forms: bool = False) -> Environment:
+    """A package's templates: autoescape everywhere; a name that a template uses and nobody gave is an error.
+
+    ``fills_forms``: texts come back as they were given, so nothing unseen in them is replaced.
+    """
     return Environment(
-        loader=PackageLoader("frontdesk.report"),
+        loader=PackageLoader(package),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_finalized,
+        finalize=None if fills_forms else _finalized,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -32,7 +35,7 @@ def environment() -> Environment:
 
 def render(template_name: str, **context: Any) -> str:
     """The page as text."""
-    return environment().get_template(template_name).render(**context)
+    return environment("frontdesk.report").get_template(template_name).render(**context)
 
 
 def html(document: Document) -> str:
