@@ -46,6 +46,8 @@ _HEADING = re.compile(
 
 LONGEST_LOOKED_AT = 200_000
 """Characters in which thinking is looked for, some 50,000 tokens: what is larger must not hold others up."""
+MOST_BRACKETS = 20_000
+"""Opening brackets in them; where there are more, no further characters than that are looked at."""
 MOST_MARKS = 300
 """Marks in them that are looked at: more of them are no thinking, and no reply."""
 
@@ -59,6 +61,8 @@ def without_thinking(text: str) -> str:
     code is spoken of, and ends nothing.
     """
     head = text[:LONGEST_LOOKED_AT]
+    if head.count("<") > MOST_BRACKETS:
+        head = head[:MOST_BRACKETS]
     marks: list[re.Match[str]] | None = None
     start = place = 0
     for _ in range(MOST_MARKS):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from arena.learning.result import read_student
+from arena.ratings.result import Leaderboard
 from frontdesk.report.blocks import Document
 from frontdesk.report.sections.ratings.write import write_markdown
 from frontdesk.report.sections.run.data import RunData, load
@@ -23,6 +24,22 @@ from frontdesk.runner.runfolder import RunFolder
 from runstore.languages import languages
 from runstore.publish import write_text
 from runstore.records import Language
+from runstore.results import Result
+
+
+class Reported(Result):
+    """What ``report --json`` prints: the files made, and how whole the run is.
+
+    ``lost``: the largest share missing in any stage; ``banner``: what the report says at its top, if anything.
+    """
+
+    run: str
+    exit_code: int
+    files: tuple[str, ...]
+    incomplete: bool
+    lost: float
+    banner: tuple[str, ...]
+    leaderboard: Leaderboard
 
 
 def write_report(folder: RunFolder, language: Language | None = None, data: RunData | None = None) -> list[Path]:

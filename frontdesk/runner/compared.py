@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 
 from frontdesk.runner import published
 from frontdesk.runner.leaderboard_history import HISTORY, PENDING
+from runstore.results import Result
 
 State = Literal["same", "different", "missing", "stale", "unfinished", "not made here"]
 
@@ -38,9 +39,24 @@ class Compared:
         """Nothing about the file contradicts the journal."""
         return self.state in ("same", "unfinished", "not made here")
 
-    def row(self) -> dict[str, str | bool]:
-        """The row of ``verify --json``; ``same`` holds unless something is wrong."""
-        return {"file": self.file, "same": self.is_right, "state": self.state, "why": self.why}
+    def row(self) -> VerifiedFile:
+        """The row of ``verify --json``."""
+        return VerifiedFile(file=self.file, same=self.is_right, state=self.state, why=self.why)
+
+
+class VerifiedFile(Result):
+    """One file; ``same`` holds unless something is wrong."""
+
+    file: str
+    same: bool
+    state: State
+    why: str
+
+
+class Verified(Result):
+    """What ``verify --json`` prints: every file that the folder holds, published, or ought to hold."""
+
+    files: tuple[VerifiedFile, ...]
 
 
 def compare(folder: Path, again: Path) -> list[Compared]:

@@ -5,6 +5,7 @@ A stage that is run again finds its finished calls in the journal; nothing of it
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -16,13 +17,16 @@ from arena.sequential.goal import Goal
 from arena.trial import JudgeTrial
 from frontdesk.runner import plan, prepare, published
 from frontdesk.runner.config import Config
+from frontdesk.runner.outcome import StageDone, endpoints_of
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.base import Adapter
+from gateway.batches.catalog import has_batches
 from gateway.crowd import Gathered, each
 from gateway.engine import Gateway
 from gateway.errors import CallFailed, NotReadable, Stopped, as_failed
+from gateway.prompt import Ask
 from runstore.problems import Problem, shown
 from runstore.publish import write_json, write_jsonl
 from runstore.records import (
@@ -47,6 +51,9 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 MOST_AT_ONCE = 4096
+TELL_EVERY_S = 1.0
+MOST_LETTERS = 2000
+"""So much of an unreadable answer is told to the log; the journal has it whole."""
 
 
 class Stopping(Exception):
@@ -58,19 +65,45 @@ class Stopping(Exception):
 
 
 class Pipeline:
-    """The stages over one run folder and one gateway (None where no stage will call a model)."""
+    """The stages over one run folder and one gateway (None where no stage will call a model).
 
-    def __init__(self, folder: RunFolder, config: Config, gateway: Gateway | None, progress: Progress) -> None:
+    ``batch_poll_s``: endpoints whose provider has a batch interface are asked through it, with at most so many
+    seconds between looks at a job; the others in real time.
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        config: Config,
+        gateway: Gateway | None,
+        progress: Progress,
+        batch_poll_s: float | None = None,
+    ) -> None:
         self.folder, self.config, self.gateway, self.progress = folder, config, gateway, progress
+        self.batch_poll_s = batch_poll_s
         self.prompts = prepare.prompts_of(config)
+        self.ended: list[StageDone] = []
+        self.stopped: Stopped | None = None
+        self._told_at = 0.0
+        self.unreadable: Counter[str] = Counter()  # answers of a judge, by its name
 
     async def whole(self) -> tuple[list[Judgment], list[Verdict]]:
-        """Every stage in order, from personas to verdicts. Raises Stopping as the stages do."""
-        subsets = self.cut(await self.simulate())
+        """Every stage in order, from personas to ratings: the one place where that order stands.
+
+        Of a configuration that compares no tutors, the dialogues alone. The report is made above, of the records.
+        Raises Stopping as the stages do.
+        """
+        dialogues = await self.simulate()
+        if self.config.is_data_set:
+            return [], []
+        subsets = self.cut(dialogues)
         replies = await self.collect(subsets)
         judged = await self.judge(subsets, replies)
         if self.config.student is not None:
             await self.student(subsets, replies)
+        from frontdesk.runner.rating import rate_run  # scipy: what a stage alone can spare
+
+        rate_run(self.folder, self.config, *judged)
         return judged
 
     async def simulate(self) -> list[Dialogue]:
@@ -78,19 +111,20 @@ class Pipeline:
         how = self.config.require_simulate()
         cast = prepare.simulation(self.config)
         published.begin(self.folder.path, "simulate")
-        self.folder.write_manifest(self.config, cast.roles.hashes, cast.inputs)
-        planned = cast.castings(how.dialogues, self.config.run.seed)
+        self.folder.write_manifest(self.config, cast.hashes, cast.inputs)
+        planned = list(enumerate(cast.castings(how.dialogues, self.config.run.seed)))
         for remark in cast.remarks:
             self.progress.say(f"simulate: {remark}")
-        ask = self._gateway().ask
 
-        async def hold(one: tuple[Persona, SeedQuestion, int]) -> Held:
-            person, question, copy = one
+        async def hold(ask: Ask, one: tuple[int, tuple[Persona, SeedQuestion, int]]) -> Held:
+            place, (person, question, copy) = one
             return await converse(
-                ask, person, question, cast.conversation, cast.roles, copy=copy, knowing=cast.knowing
-            )
+                ask, person, question, cast.conversation, cast.roles,
+                copy=copy, place=place, knowing=cast.knowing,
+            )  # fmt: skip
 
         readers = [] if cast.knowing is None else [cast.knowing.labeller.name]
+        readers += [] if how.act_reader is None else [how.act_reader]
         asked = [name for name in (how.student, how.teacher, *readers) if name in self._gateway().endpoints]
         held = await self._each("simulate", planned, hold, asked)
         dialogues = [one.dialogue for one in held.results() if one.dialogue.turns > 0]
@@ -115,6 +149,7 @@ class Pipeline:
         self.folder.write_manifest(self.config, {}, {"subsets": None})
         self._publish("cut", "subsets.jsonl", subsets, failures)
         published.end(self.folder.path, "cut")
+        self.ended.append(StageDone(stage="cut", done=len(subsets), failed=max(missing, 0), of=how.subsets))
         self.progress.say(f"cut: {len(subsets)} of {how.subsets} subsets")
         return subsets
 
@@ -128,9 +163,8 @@ class Pipeline:
         wanted = plan.replies_asked(list(by_id), names)
         work = [(by_id[subset], name) for subset, name in plan.replies_asked(list(by_id), names, kept)]
         asked = names if len(work) == len(wanted) else tuple(dict.fromkeys(name for _, name in work))
-        ask = self._gateway().ask
         gathered = await self._each(
-            "collect", work, lambda item: reply_to(ask, item[0], item[1], roles, settings[item[1]]), asked
+            "collect", work, lambda ask, item: reply_to(ask, item[0], item[1], roles, settings[item[1]]), asked
         )
         known = {**kept.replies, **{(reply.subset, reply.endpoint): reply for reply in gathered.results()}}
         replies = [known[asking] for asking in wanted if asking in known]
@@ -160,13 +194,14 @@ class Pipeline:
             for item, (_, whole) in zip(wanted, before, strict=True)
             if not whole and item[0].id not in earlier.failures
         ]
-        ask = self._gateway().ask
-
         trial = JudgeTrial(self.config.budget.trial_rounds)
 
-        async def one(item: tuple[Match, str]) -> Judged:
+        async def one(ask: Ask, item: tuple[Match, str]) -> Judged:
             judged = await judge_match(ask, panel, item[0], item[1], earlier)
-            self._try(trial, judged, earlier)
+            if self.batch_poll_s is None:
+                self._try(trial, judged, earlier)
+            if judged.verdict is not None:
+                self._gateway().events.emit("judged", **judged.verdict.model_dump(exclude={"votes"}))
             return judged
 
         judges = [name for name in how.judges if name in self._gateway().endpoints]
@@ -210,7 +245,7 @@ class Pipeline:
         table: Table,
         before: Sequence[Judged],
         work: Sequence[MatchItem],
-        do: Callable[[MatchItem], Awaitable[Judged]],
+        do: Callable[[Ask, MatchItem], Awaitable[Judged]],
         judges: Sequence[str],
     ) -> tuple[Gathered[MatchItem, Judged], set[tuple[str, str]]]:
         """Judge what the goal asks for, and write goal.json; also the (match, criterion) that it asked for."""
@@ -240,7 +275,14 @@ class Pipeline:
         new = [each for each in judged.judgments if (*where, each.judge, each.round) not in earlier.judgments]
         for one in new:
             is_readable = one.outcome != "unreadable"
+            if not is_readable:
+                self.could_not_read(one.judge, f"{judged.match.id} {judged.criterion}", one.raw, one.reason)
             self.tried(trial, trial.saw(one.judge, one.raw, one.reason, is_readable=is_readable))
+
+    def could_not_read(self, judge: str, item: str, raw: str, reason: str | None) -> None:
+        """An answer of a judge that could not be read: counted, and told to whoever watches."""
+        self.unreadable[judge] += 1
+        self._gateway().events.emit("unreadable", judge=judge, item=item, reason=reason, text=raw[:MOST_LETTERS])
 
     def tried(self, trial: JudgeTrial, failed: NotReadable | None) -> None:
         """Show how a trial goes, and start no new call where it has failed."""
@@ -256,9 +298,8 @@ class Pipeline:
         published.begin(self.folder.path, "student")
         self.folder.write_manifest(self.config, stage.hashes, stage.inputs)
         work = stage.work(subsets, replies)
-        ask = self._gateway().ask
         asked = [name for name in stage.endpoints if name in self._gateway().endpoints]
-        gathered = await self._each("student", work, lambda branch: stage.grow(ask, branch), asked)
+        gathered = await self._each("student", work, stage.grow, asked)
         side = stage.publish(self.folder, subsets, gathered.done)
         failures = [failure for _, grown in gathered.done for failure in grown.failures]
         failures += [as_failed("", error).record("student", branch.name) for branch, error in gathered.failed]
@@ -272,7 +313,11 @@ class Pipeline:
         return prepare.judging(self.config)
 
     async def _each(
-        self, stage: str, work: Sequence[Item], do: Callable[[Item], Awaitable[Result]], endpoints: Sequence[str]
+        self,
+        stage: str,
+        work: Sequence[Item],
+        do: Callable[[Ask, Item], Awaitable[Result]],
+        endpoints: Sequence[str],
     ) -> Gathered[Item, Result]:
         self._start(stage, len(work))
         gathered = await self._work(work, do, endpoints)
@@ -280,11 +325,32 @@ class Pipeline:
         return gathered
 
     async def _work(
-        self, work: Sequence[Item], do: Callable[[Item], Awaitable[Result]], endpoints: Sequence[str]
+        self, work: Sequence[Item], do: Callable[[Ask, Item], Awaitable[Result]], endpoints: Sequence[str]
     ) -> Gathered[Item, Result]:
         adapters = self._adapters(endpoints)
         at_once = min(MOST_AT_ONCE, sum(adapter.settings.concurrency for adapter in adapters.values()))
-        return await each(work, do, at_once=at_once, finished=self.progress.advance)
+        finished = self.advance if self.batch_poll_s is None else lambda: None
+
+        async def whole(ask: Ask) -> Gathered[Item, Result]:
+            return await each(work, lambda item: do(ask, item), at_once=at_once, finished=finished)
+
+        if self.batch_poll_s is None:
+            return await whole(self._gateway().ask)
+        from gateway.batches.runner import BatchRunner  # the providers' batch code, where batches are asked for
+
+        batched = [name for name, adapter in adapters.items() if has_batches(adapter.settings)]
+        for name in adapters.keys() - set(batched):
+            self.progress.say(f"batch: {name} is asked in real time: its kind has no batch interface")
+        return await BatchRunner(self._gateway(), batched, poll_s=self.batch_poll_s).whole(whole)
+
+    def advance(self) -> None:
+        """An item of the stage is finished: shown, and told to the log once in a while."""
+        self.progress.advance()
+        if (now := time.monotonic()) - self._told_at >= TELL_EVERY_S:
+            self._told_at = now
+            stage, done, of = self.progress.place
+            endpoints = [each.to_json() for each in endpoints_of(self)]
+            self._gateway().events.emit("progress", stage=stage, done=done, of=of, endpoints=endpoints)
 
     def _start(self, stage: str, of: int) -> None:
         self.progress.start(stage, of)
@@ -292,9 +358,11 @@ class Pipeline:
 
     def _ended(self, stage: str, gathered: Gathered[Item, Result], of: int) -> None:
         self._gateway().sync()
-        self._gateway().events.emit(
-            "stage_ended", stage=stage, done=len(gathered.done), failed=len(gathered.failed), of=of
-        )
+        counts = {"done": len(gathered.done), "failed": len(gathered.failed), "of": of}
+        self.ended.append(StageDone(stage=stage, **counts))
+        self.stopped = self.stopped or gathered.stopped
+        endpoints = [each.to_json() for each in endpoints_of(self)]
+        self._gateway().events.emit("stage_ended", stage=stage, **counts, endpoints=endpoints)
 
     def _adapters(self, names: Sequence[str]) -> Mapping[str, Adapter]:
         gateway = self._gateway()
