@@ -61,7 +61,7 @@ def environment(package: str, *, fills_forms: bool = False) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"joined": _joined, "looks": _looks}
+    made.globals.update(joined=_joined, looks=_looks)
     return made
 
 
