@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -61,7 +61,7 @@ def environment(package: str, *, fills_forms: bool = False) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(joined=_joined, looks=_looks)
+    cast("dict[str, Any]", made.globals).update(joined=_joined, looks=_looks)
     return made
 
 
