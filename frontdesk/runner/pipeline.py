@@ -71,8 +71,8 @@ class Pipeline:
     """The stages over one run folder and one gateway (None where no stage will call a model).
 
     ``batch_poll_s``: endpoints whose provider has a batch interface are asked through it, with at most so many
-    seconds between looks at a job; the others in real time. ``share``: the dialogues that are held here; the others
-    are somebody else's.
+    seconds between looks at a job; the others in real time. ``share``: the dialogues that are held here, not
+    elsewhere.
     """
 
     def __init__(
@@ -104,8 +104,6 @@ class Pipeline:
             return [], []
         subsets = self.cut(dialogues)
         replies = await self.collect(subsets)
-        for stage in ("rate", "report"):  # what is made of older verdicts is so until then
-            published.begin(self.folder.path, stage)
         judged = await self.judge(subsets, replies)
         if self.config.student is not None:
             await self.student(subsets, replies)
