@@ -131,7 +131,7 @@ def written(folder: Path, *, subsets: int = 40) -> dict[str, Path]:
     for command in (
         ["report", str(run), "--quiet"],
         ["report", str(run), "--quiet", "--language", "ko"],
-        ["report", str(run), "--site", str(folder / "site")],
+        ["report", str(run), "--site", str(folder / "site"), "--against", str(other)],
         ["compare", str(run), str(other), "--out", str(folder / "compare")],
         ["agree", "--ratings", str(_ratings(folder)), "--scale", "1..5", "--out", str(folder / "agree")],
         ["agent-runs", str(_agent_runs(folder)), "--out", str(folder / "agent"), "--language", "en"],
