@@ -32,7 +32,7 @@ def rate_panels(title: str, axis: str, levels: Mapping[str, str], panels: Sequen
 def _rate_panels(
     title: str, axis: str, levels: Mapping[str, str], panels: Sequence[Panel], *, narrow: bool
 ) -> Picture:
-    left, width, each = (112, 352, 2) if narrow else (150, 690, 4)
+    left, width, each = (112, 352, 2) if narrow else (150, 690, 5 if len(panels) == 5 else 4)
     step = (width - left) / each
     height = _HEAD + _ROW * len(levels) + _FOOT
     marks: list[Mark] = []

@@ -131,7 +131,7 @@ def test_a_matrix_leans_away_from_a_half_and_the_same_on_both_sides() -> None:
 
 
 def test_counts_on_the_fullest_cell_have_the_contrast_of_aa_in_both_schemes() -> None:
-    css = environment().get_template("page.css").render()
+    css = environment("frontdesk.report").get_template("page.css").render()
     light, dark = css.split("@media (prefers-color-scheme: dark)", 1)
     for block in (light, dark.partition("}\n}")[0]):
         colour = {name: rgb(value) for name, value in re.findall(r"--(\w+): (#[0-9a-f]{3,6})", block)}
