@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from arena.ratings.battles import Battles, Chunk, Collector
 from arena.ratings.columns import Encoded, arrow, encode
 from arena.ratings.game_ids import GameIds
+from arena.ratings.inspect_logs import logs
+from arena.ratings.neighbours import Found, judgments
 from arena.ratings.style import FEATURES, features, relative
 from runstore.problems import InputProblem, Problem
 from runstore.publish import unguard_cell
@@ -86,9 +88,15 @@ class Columns:
         return [*REQUIRED, *own, *self.categories]
 
 
-def read_battles(path: Path, columns: Columns | None = None) -> Battles:
-    """Count a file's battles. Raises InputProblem naming file, row and field for what can't be understood."""
+def read_battles(path: Path, columns: Columns | None = None, baseline: str | None = None) -> Battles:
+    """Count a file's battles. Raises InputProblem naming file, row and field for what can't be understood.
+
+    Judgment files of MT-bench and arena-hard, Inspect logs, and folders of any of these, are read as what they
+    are; ``baseline`` is the model that arena-hard compares with, where its files do not say.
+    """
     columns = columns or Columns()
+    if (neighbour := judgments(path, baseline) or logs(path)) is not None:
+        return _neighbours(path, neighbour, columns)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise InputProblem(path, f"a file ending in {', '.join(SUFFIXES)}", found=path.suffix or path.name)
@@ -117,6 +125,18 @@ def read_battles(path: Path, columns: Columns | None = None) -> Battles:
     if twice := games.twice(lambda: (_values(raw[GAME]) for raw in read(path, columns))):
         raise InputProblem(path, "each game once", found=f"{twice!r} again", field=GAME)
     return collector.battles()
+
+
+def _neighbours(path: Path, found: Found, columns: Columns) -> Battles:
+    """Battles that were kept in another benchmark's form."""
+    present = found.used
+    if found.columns["model_a"]:
+        _check_header(path, list(present), columns)
+    raw = {name: present[name] for name in columns.wanted() if name in present}
+    collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster, file=str(path))
+    if raw:
+        collector.add(_chunk(path, raw, columns, Names(path)))
+    return replace(collector.battles(), invalid=dict(found.invalid))
 
 
 def _chunk(path: Path, raw: Raw, columns: Columns, names: Names) -> Chunk:
