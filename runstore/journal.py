@@ -261,15 +261,22 @@ class Journal:
             self._path.unlink(missing_ok=True)
 
     def _open_segment(self) -> None:
-        last = max((int(path.name[:6]) for path in segments(self.folder)), default=0)
+        numbers = [int(path.name[:6]) for path in segments(self.folder) if path.name[:6].isdecimal()]
+        last = max(numbers, default=0)
         self._path = self.folder / f"{last + 1:06d}-{os.getpid()}.jsonl"
-        self._out = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o644)
+        begun = self.folder / f".{self._path.name}.tmp"  # a segment without its header would look damaged
+        self._out = os.open(begun, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_APPEND, 0o644)
         self._paths.append(self._path)
         self._segment = len(self._paths) - 1
         first = header(pid=os.getpid(), host=socket.gethostname(), at=round(time.time(), 3))
         self._pending.append(first)
         self._header_size = self._size = self._pending_size = len(first)
-        self._write()
+        try:
+            self._write()
+            begun.rename(self._path)
+        except OSError:
+            begun.unlink(missing_ok=True)
+            raise
 
 
 class RunLock:

@@ -86,7 +86,7 @@ def _on_folder(
 
 def run(args: argparse.Namespace) -> int:
     """What people gave, and all that is made of it, is for the study's owner alone."""
-    if args.step in ("init", "plan"):
+    if args.step == "init":
         return args.step_run(args)
     before = os.umask(0o077)
     try:

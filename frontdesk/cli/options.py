@@ -57,6 +57,26 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--durable", action="store_true", help="sync the journal to disk with every write")
 
 
+def add_batch_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--batch",
+        action="store_true",
+        help="ask through the providers' batch interfaces: half the price, results within a day",
+    )
+    parser.add_argument(
+        "--poll-s", type=float, default=30.0, metavar="S", help="longest wait between looks at a batch job (30)"
+    )
+
+
+def batch_poll_s(args: argparse.Namespace) -> float | None:
+    """Seconds between looks at a batch job; None where ``--batch`` was not given. Raises Problem."""
+    if not getattr(args, "batch", False):
+        return None
+    if not 0 < args.poll_s < 86_400:
+        raise Problem(f"--poll-s: found {args.poll_s:g}, expected more than 0 and less than a day")
+    return args.poll_s
+
+
 def add_size_options(parser: argparse.ArgumentParser, *names: str) -> None:
     """Options ``--dialogues``, ``--turns`` and ``--subsets``, each in place of what is configured."""
     sizes = {

@@ -29,17 +29,20 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.report.blocks import Table, Text
     from frontdesk.report.run import write_reports_again
     from frontdesk.report.sections.run import quality as section
+    from frontdesk.runner import leaderboard_history as history
     from frontdesk.runner.quality import write_quality
     from runstore.publish import to_json
 
     folder = RunFolder(options.run_folder(args))
-    quality = write_quality(folder, dict(_limit(text) for text in args.limit))
-    section.write_quality(folder, quality)
-    found = quality.found
-    for name in ("quality.json", "quality.md"):
-        print(f"wrote {folder.file(name)}", file=sys.stderr)
-    for path in write_reports_again(folder):
-        print(f"report: {path}", file=sys.stderr)
+    folder.config()
+    with history.held(folder):
+        quality = write_quality(folder, dict(_limit(text) for text in args.limit))
+        section.write_quality(folder, quality)
+        found = quality.found
+        for name in ("quality.json", "quality.md"):
+            print(f"wrote {folder.file(name)}", file=sys.stderr)
+        for path in write_reports_again(folder):
+            print(f"report: {path}", file=sys.stderr)
     if args.json:
         sys.stdout.write(to_json(found, indent=True).decode() + "\n")
     else:

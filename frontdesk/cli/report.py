@@ -30,22 +30,25 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.report.sections.run.data import load
     from frontdesk.report.sections.run.document import document
     from frontdesk.report.site.write import write_site
+    from frontdesk.runner import leaderboard_history as history
     from frontdesk.runner.rating import rate_again_if_stale
 
     folder = RunFolder(options.run_folder(args))
-    if newer := rate_again_if_stale(folder):
-        listed = ", ".join(newer)
-        print(f"leaderboard.json was older than {listed}: rated again as configured", file=sys.stderr)
-    data = load(folder)
-    if args.site is not None:
-        paths = [write_site(data, args.site, args.language)]
-        print(f"site: {paths[0]}", file=sys.stderr)
-    else:
-        paths = write_report(folder, args.language, data)
-        for path in paths:
-            print(f"report: {path}", file=sys.stderr)
-        if not args.quiet:
-            console_summary(folder, args.language, sys.stderr if args.json else None, data)
+    folder.config()
+    with history.held(folder):
+        if newer := rate_again_if_stale(folder):
+            listed = ", ".join(newer)
+            print(f"leaderboard.json was older than {listed}: rated again as before", file=sys.stderr)
+        data = load(folder)
+        if args.site is not None:
+            paths = [write_site(data, args.site, args.language)]
+            print(f"site: {paths[0]}", file=sys.stderr)
+        else:
+            paths = write_report(folder, args.language, data)
+            for path in paths:
+                print(f"report: {path}", file=sys.stderr)
+    if args.site is None and not args.quiet:
+        console_summary(folder, args.language, sys.stderr if args.json else None, data)
     allowed = args.allow_partial
     code = int(data.incomplete and (allowed is None or data.lost > allowed))
     if args.json:

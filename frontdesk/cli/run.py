@@ -21,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "config", metavar="CONFIG", type=Path, help="a TOML configuration (tutor-arena init writes one)"
     )
     options.add_run_options(parser)
+    options.add_batch_options(parser)
     options.add_size_options(parser, "dialogues", "turns", "subsets")
     options.add_goal_options(parser)
     options.add_partial_option(parser)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     options.add_place(parser)
     options.add_run_options(parser)
+    options.add_batch_options(parser)
     options.add_json_option(parser)
     options.add_size_options(parser, "dialogues", "turns")
     parser.add_argument(

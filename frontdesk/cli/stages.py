@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from frontdesk.cli import options
 from frontdesk.cli.listing import print_object
 from frontdesk.runner import config as configuration
 from frontdesk.runner import leaderboard_history as history
@@ -100,7 +101,13 @@ def execute(
 
     async def whole() -> int:
         async with sessions.opened(
-            folder, config, endpoints, change=args.change, durable=args.durable, first=first
+            folder,
+            config,
+            endpoints,
+            change=args.change,
+            durable=args.durable,
+            batch_poll_s=options.batch_poll_s(args),
+            first=first,
         ) as pipeline:
             open_pipeline.append(pipeline)
             session = Session(pipeline, folder, config, as_json)

@@ -16,6 +16,7 @@ def run(args: argparse.Namespace) -> int:
     """0, or 1 where a file is different, missing or stale."""
     from frontdesk.cli.listing import print_object
     from frontdesk.report.run import write_report
+    from frontdesk.report.sections.ratings.write import write_markdown
     from frontdesk.report.sections.run.quality import write_quality
     from frontdesk.report.sections.scores.outcome import ScoreTeller
     from frontdesk.report.untrusted import one_line
@@ -23,7 +24,9 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.runner.runfolder import RunFolder
     from frontdesk.runner.verify import Publishing, verify
 
-    rows = verify(RunFolder(options.run_folder(args)), Publishing(write_report, write_quality, ScoreTeller))
+    rows = verify(
+        RunFolder(options.run_folder(args)), Publishing(write_report, write_quality, write_markdown, ScoreTeller)
+    )
     if args.json:
         print_object(Verified(files=tuple(row.row() for row in rows)))
     else:

@@ -54,12 +54,16 @@ def write_report(folder: RunFolder, language: Language | None = None, data: RunD
     own = language in (None, data.config.run.language)
     stem = "report" if own else f"report.{language}"
     paths = [folder.file(f"{stem}.md"), folder.file(f"{stem}.html")]
+    was_under_way = "report" in published.read(folder.path).under_way
+    published.begin(folder.path, "report")
     write_text(paths[0], markdown(report))
     write_text(paths[1], html(report))
     if own:
         write_markdown(folder.path, data.board, data.config.run.language)
     names = [path.name for path in paths] + (["leaderboard.md"] if own else [])
     published.record(folder.path, *names)
+    if own or not was_under_way:
+        published.end(folder.path, "report")
     return paths
 
 

@@ -28,6 +28,7 @@ from runstore.tables.names import clean_name, name_key
 
 LARGEST_SEED = 2**63 - 1
 PHRASES = "phrases"
+RULES = "rules"
 """The labeller that reads moves by the topics' own phrases, without a call."""
 
 
@@ -131,13 +132,18 @@ def _rating_model(name: str) -> str:
 
 
 class StudentSection(Section):
-    """The student's side. ``student`` defaults to the one that is simulated; ``phrases`` labels without a call."""
+    """The student's side. ``student`` defaults to the one that is simulated; ``phrases`` labels without a call.
+
+    ``quiz``: ``rules`` scores it from the state, an endpoint takes it in the student's place.
+    """
 
     student: str | None = None
     labellers: tuple[str, ...] = Field(default=(PHRASES,), min_length=1)
     branches: tuple[Annotated[Whole, Field(ge=1, le=32)], ...] = Field(default=(2, 1), min_length=1, max_length=8)
     continued: Literal["own", "baseline"] = Field(default="own", alias="continue")
     panel: Whole = Field(default=60, ge=5)
+    quiz: str = RULES
+    own_rating: YesNo = False
     topics: str | None = None
     learning: str | None = None
     outcomes: str | None = None
@@ -226,6 +232,8 @@ class Config(Section):
             fields["judge.endpoints"] = list(self.judge.endpoints)
         if self.student is not None:
             fields["student.labellers"] = [name for name in self.student.labellers if name != PHRASES]
+            if self.student.quiz != RULES:
+                fields["student.quiz"] = [self.student.quiz]
             if self.student.student is not None:
                 fields["student.student"] = [self.student.student]
         return fields

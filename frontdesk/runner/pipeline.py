@@ -22,9 +22,11 @@ from frontdesk.runner.plan import NOTHING_KEPT, Kept
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.base import Adapter
+from gateway.batches.catalog import has_batches
 from gateway.crowd import Gathered, each
 from gateway.engine import Gateway
 from gateway.errors import CallFailed, NotReadable, Stopped, as_failed
+from gateway.prompt import Ask
 from runstore.problems import Problem, shown
 from runstore.publish import write_json, write_jsonl
 from runstore.records import (
@@ -63,10 +65,22 @@ class Stopping(Exception):
 
 
 class Pipeline:
-    """The stages over one run folder and one gateway (None where no stage will call a model)."""
+    """The stages over one run folder and one gateway (None where no stage will call a model).
 
-    def __init__(self, folder: RunFolder, config: Config, gateway: Gateway | None, progress: Progress) -> None:
+    ``batch_poll_s``: endpoints whose provider has a batch interface are asked through it, with at most so many
+    seconds between looks at a job; the others in real time.
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        config: Config,
+        gateway: Gateway | None,
+        progress: Progress,
+        batch_poll_s: float | None = None,
+    ) -> None:
         self.folder, self.config, self.gateway, self.progress = folder, config, gateway, progress
+        self.batch_poll_s = batch_poll_s
         self.prompts = prepare.prompts_of(config)
         self.ended: list[StageDone] = []
         self.stopped: Stopped | None = None
@@ -84,6 +98,8 @@ class Pipeline:
             return [], []
         subsets = self.cut(dialogues)
         replies = await self.collect(subsets)
+        for stage in ("rate", "report"):  # what is made of older verdicts is so until then
+            published.begin(self.folder.path, stage)
         judged = await self.judge(subsets, replies)
         if self.config.student is not None:
             await self.student(subsets, replies)
@@ -101,9 +117,8 @@ class Pipeline:
         planned = cast.castings(how.dialogues, self.config.run.seed)
         for remark in cast.remarks:
             self.progress.say(f"simulate: {remark}")
-        ask = self._gateway().ask
 
-        async def hold(one: tuple[Persona, SeedQuestion, int]) -> Held:
+        async def hold(ask: Ask, one: tuple[Persona, SeedQuestion, int]) -> Held:
             person, question, copy = one
             return await converse(
                 ask, person, question, cast.conversation, cast.roles, copy=copy, knowing=cast.knowing
@@ -130,8 +145,10 @@ class Pipeline:
         if (missing := how.subsets - len(subsets)) > 0:
             message = f"{missing} of {how.subsets} subsets could not be cut: {len(whole)} dialogues hold no more"
             failures = [Failure(stage="cut", item="subsets", endpoint="", kind="too_few", message=message)]
+        published.begin(self.folder.path, "cut")
         self.folder.write_manifest(self.config, {}, {"subsets": None})
         self._publish("cut", "subsets.jsonl", subsets, failures)
+        published.end(self.folder.path, "cut")
         self.ended.append(StageDone(stage="cut", done=len(subsets), failed=max(missing, 0), of=how.subsets))
         self.progress.say(f"cut: {len(subsets)} of {how.subsets} subsets")
         return subsets
@@ -146,9 +163,8 @@ class Pipeline:
         wanted = plan.replies_asked(list(by_id), names)
         work = [(by_id[subset], name) for subset, name in plan.replies_asked(list(by_id), names, kept)]
         asked = names if len(work) == len(wanted) else tuple(dict.fromkeys(name for _, name in work))
-        ask = self._gateway().ask
         gathered = await self._each(
-            "collect", work, lambda item: reply_to(ask, item[0], item[1], roles, settings[item[1]]), asked
+            "collect", work, lambda ask, item: reply_to(ask, item[0], item[1], roles, settings[item[1]]), asked
         )
         known = {**kept.replies, **{(reply.subset, reply.endpoint): reply for reply in gathered.results()}}
         replies = [known[asking] for asking in wanted if asking in known]
@@ -178,13 +194,12 @@ class Pipeline:
             for item, (_, whole) in zip(wanted, before, strict=True)
             if not whole and item[0].id not in earlier.failures
         ]
-        ask = self._gateway().ask
-
         trial = JudgeTrial(self.config.budget.trial_rounds)
 
-        async def one(item: tuple[Match, str]) -> Judged:
+        async def one(ask: Ask, item: tuple[Match, str]) -> Judged:
             judged = await judge_match(ask, panel, item[0], item[1], earlier)
-            self._try(trial, judged, earlier)
+            if self.batch_poll_s is None:
+                self._try(trial, judged, earlier)
             if judged.verdict is not None:
                 self._gateway().events.emit("judged", **judged.verdict.model_dump(exclude={"votes"}))
             return judged
@@ -230,7 +245,7 @@ class Pipeline:
         table: Table,
         before: Sequence[Judged],
         work: Sequence[MatchItem],
-        do: Callable[[MatchItem], Awaitable[Judged]],
+        do: Callable[[Ask, MatchItem], Awaitable[Judged]],
         judges: Sequence[str],
     ) -> tuple[Gathered[MatchItem, Judged], set[tuple[str, str]]]:
         """Judge what the goal asks for, and write goal.json; also the (match, criterion) that it asked for."""
@@ -283,9 +298,8 @@ class Pipeline:
         published.begin(self.folder.path, "student")
         self.folder.write_manifest(self.config, stage.hashes, stage.inputs)
         work = stage.work(subsets, replies)
-        ask = self._gateway().ask
         asked = [name for name in stage.endpoints if name in self._gateway().endpoints]
-        gathered = await self._each("student", work, lambda branch: stage.grow(ask, branch), asked)
+        gathered = await self._each("student", work, stage.grow, asked)
         side = stage.publish(self.folder, subsets, gathered.done)
         failures = [failure for _, grown in gathered.done for failure in grown.failures]
         failures += [as_failed("", error).record("student", branch.name) for branch, error in gathered.failed]
@@ -299,7 +313,11 @@ class Pipeline:
         return prepare.judging(self.config)
 
     async def _each(
-        self, stage: str, work: Sequence[Item], do: Callable[[Item], Awaitable[Result]], endpoints: Sequence[str]
+        self,
+        stage: str,
+        work: Sequence[Item],
+        do: Callable[[Ask, Item], Awaitable[Result]],
+        endpoints: Sequence[str],
     ) -> Gathered[Item, Result]:
         self._start(stage, len(work))
         gathered = await self._work(work, do, endpoints)
@@ -307,11 +325,23 @@ class Pipeline:
         return gathered
 
     async def _work(
-        self, work: Sequence[Item], do: Callable[[Item], Awaitable[Result]], endpoints: Sequence[str]
+        self, work: Sequence[Item], do: Callable[[Ask, Item], Awaitable[Result]], endpoints: Sequence[str]
     ) -> Gathered[Item, Result]:
         adapters = self._adapters(endpoints)
         at_once = min(MOST_AT_ONCE, sum(adapter.settings.concurrency for adapter in adapters.values()))
-        return await each(work, do, at_once=at_once, finished=self.advance)
+        finished = self.advance if self.batch_poll_s is None else lambda: None
+
+        async def whole(ask: Ask) -> Gathered[Item, Result]:
+            return await each(work, lambda item: do(ask, item), at_once=at_once, finished=finished)
+
+        if self.batch_poll_s is None:
+            return await whole(self._gateway().ask)
+        from gateway.batches.runner import BatchRunner  # the providers' batch code, where batches are asked for
+
+        batched = [name for name, adapter in adapters.items() if has_batches(adapter.settings)]
+        for name in adapters.keys() - set(batched):
+            self.progress.say(f"batch: {name} is asked in real time: its kind has no batch interface")
+        return await BatchRunner(self._gateway(), batched, poll_s=self.batch_poll_s).whole(whole)
 
     def advance(self) -> None:
         """An item of the stage is finished: shown, and told to the log once in a while."""

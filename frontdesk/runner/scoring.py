@@ -40,16 +40,14 @@ def check_batches(judges: Sequence[str], config: Config) -> None:
         service_of(name, settings_of(name, config.endpoints[name]))
 
 
-async def perform(
-    pipeline: Pipeline, plan: Plan, material: Material, teller: Teller, *, batch_poll_s: float | None = None
-) -> ScoreResults:
+async def perform(pipeline: Pipeline, plan: Plan, material: Material, teller: Teller) -> ScoreResults:
     """Score everything and write every record; ``teller`` then reports it.
-
-    ``batch_poll_s``: ask through the providers' batch interfaces, with at most so many seconds between looks.
 
     Raises Stopping where the run was stopped; what was finished is written.
     """
-    gateway, folder, config = pipeline.gateway, pipeline.folder, pipeline.config
+    gateway, folder, config, batch_poll_s = (
+        pipeline.gateway, pipeline.folder, pipeline.config, pipeline.batch_poll_s,
+    )  # fmt: skip
     if gateway is None:
         raise Problem("scoring calls models, but none were opened")
     form = Form.load(material.rubric, config.run.language, pipeline.prompts)

@@ -42,13 +42,14 @@ async def opened(
     change: bool = False,
     durable: bool = False,
     progress: Progress | None = None,
+    batch_poll_s: float | None = None,
     first: Callable[[RunFolder], object] = history.refuse,
 ) -> AsyncGenerator[Pipeline]:
     """A pipeline over a run folder, with its journal open for writing and these endpoints built.
 
     Raises Problem before anything is called: a folder in use, a configuration that differs, a missing key, a cap
-    in dollars on calls whose price nobody knows. ``first`` is done with the lock, before the configuration is
-    written: a run with a refresh under way is refused to all but that refresh.
+    in dollars on calls whose price nobody knows. ``batch_poll_s`` is the pipeline's. ``first`` is done with the
+    lock, before the configuration is written: a run with a refresh under way is refused to all but that refresh.
     """
     adapters = {name: build(name, config.endpoints[name]) for name in endpoints}
     progress = progress or Progress()
@@ -68,7 +69,7 @@ async def opened(
         if gateway.telemetry is not None:
             closing.callback(gateway.telemetry.close)
         gateway.notify = progress.say
-        pipeline = Pipeline(folder, config, gateway, progress)
+        pipeline = Pipeline(folder, config, gateway, progress, batch_poll_s)
         progress.status = lambda: outcome.status(pipeline)
         _greet(gateway, gateway.journal, progress)
         async with gateway:

@@ -22,12 +22,14 @@ def write_leaderboard(
     svg: bool = False,
     png: bool = False,
     language: str = "en",
+    own: str | None = None,
 ) -> list[Path]:
     """``leaderboard.json``, ``.csv`` and ``.md``, and ``.tex``, ``.svg``, ``.png`` where asked for; the paths.
 
+    ``own``: the language of the folder, whose Markdown in another one has that language in its name.
     Raises Problem where a PNG is asked for and matplotlib is not installed.
     """
-    paths = [*write_records(folder, board), write_markdown(folder, board, language)]
+    paths = [*write_records(folder, board), write_markdown(folder, board, language, own)]
     if latex:
         paths.append(folder / "leaderboard.tex")
         write_text(paths[-1], tabular(latex_tables(board, language)))
@@ -41,9 +43,9 @@ def write_leaderboard(
     return paths
 
 
-def write_markdown(folder: Path, board: Leaderboard, language: str = "en") -> Path:
-    """``leaderboard.md``."""
-    path = folder / "leaderboard.md"
+def write_markdown(folder: Path, board: Leaderboard, language: str = "en", own: str | None = None) -> Path:
+    """``leaderboard.md``, or with its language in the name where that is not the folder's ``own``."""
+    path = folder / ("leaderboard.md" if own in (None, language) else f"leaderboard.{language}.md")
     write_text(path, markdown(document(board, language)))
     return path
 
