@@ -39,6 +39,9 @@ inspect: .venv-inspect/.installed ## an environment of its own for inspect_ai, w
 test: check browser inspect ## all checks and all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
+notebooks: $(STAMP) ## execute the notebooks of the documentation anew
+	$(BIN)/python docs/notebooks/make.py
+
 demo: $(STAMP) ## a small tournament on the embedded model: no key, a few minutes, leaves runs/demo/report.html
 	$(BIN)/tutor-arena demo
 
@@ -49,4 +52,4 @@ format: $(STAMP) ## rewrite the code in the project's format
 clean: ## remove the environment and caches
 	rm -rf $(VENV) .venv-inspect .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help setup check browser inspect test demo format clean
+.PHONY: help setup check browser inspect test notebooks demo format clean

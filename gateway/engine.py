@@ -78,8 +78,7 @@ class Gateway:
     ) -> None:
         self.clocks = clocks or Clocks()
         self.offline, self.under_way, self.probing = offline, under_way, probing
-        self.journal, self.budget = journal, budget or Budget()
-        self.events = events or EventLog(None)
+        self.budget = budget or Budget()
         self.notify: Callable[[str], None] = lambda _: None
         self.telemetry: Telemetry | None = None
         self.endpoints = {
@@ -89,13 +88,29 @@ class Gateway:
         self.redactor = self._redactor(
             {*words, *words_of({name: adapter.settings.model_dump() for name, adapter in endpoints.items()})}
         )
-        self._recorder = Recorder(journal, self.redactor, self.events, self.clocks, self.stop)
+        self._recorder = Recorder(journal, self.redactor, events or EventLog(None), self.clocks, self.stop)
         self._flying = Flying()
         self._deadlines = Deadlines(self.clocks.ticks)
         self.transport = Transport()
         self._stop: Stopped | None = None
         self._stopping: asyncio.Future[None] | None = None
         self._is_capped = self.budget.is_capped
+
+    @property
+    def journal(self) -> Journal | None:
+        return self._recorder.journal
+
+    @journal.setter
+    def journal(self, journal: Journal | None) -> None:
+        self._recorder.journal = journal
+
+    @property
+    def events(self) -> EventLog:
+        return self._recorder.events
+
+    @events.setter
+    def events(self, events: EventLog) -> None:
+        self._recorder.events = events
 
     def _redactor(self, words: Collection[str]) -> Redactor:
         for endpoint in self.endpoints.values():

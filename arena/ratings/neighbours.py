@@ -154,8 +154,8 @@ def _arena_hard(found: Found, place: _Place, row: Row) -> None:
 
 def _judge(row: Row) -> str | None:
     """The judge's name; MT-bench gives it with the prompt's."""
-    judge = row.get("judge")
-    return _told(judge[0] if isinstance(judge, list) and judge else judge)
+    judge: object = row.get("judge")
+    return _told(cast("list[object]", judge)[0] if isinstance(judge, list) and judge else judge)
 
 
 def _told(value: object) -> str | None:

@@ -137,7 +137,7 @@ def _sample(subset: Subset, reply: Reply, verdicts: Sequence[Verdict], at: str) 
 
 def _event(model: str, messages: Sequence[Json], output: Json, at: str) -> Json:
     """The call as Inspect tells it; its data frame of messages is made of these."""
-    asked = {"model": model, "input": messages, "tools": [], "tool_choice": "none", "config": {}}
+    asked: Json = {"model": model, "input": messages, "tools": [], "tool_choice": "none", "config": {}}
     return {"event": "model", "timestamp": at, "working_start": 0.0, **asked, "output": output}
 
 
@@ -177,6 +177,6 @@ def _scorers(values: Sequence[Json]) -> list[str]:
 
 def _mean(name: str, values: Sequence[Json]) -> Json:
     scored = [value["scores"][name]["value"] for value in values if name in value["scores"]]
-    mean = {"name": "mean", "value": sum(scored) / len(scored), "params": {}}
+    mean: Json = {"name": "mean", "value": sum(scored) / len(scored), "params": {}}
     counts = {"scored_samples": len(scored), "unscored_samples": len(values) - len(scored)}
     return {"name": name, "scorer": "verdict", **counts, "params": {}, "metrics": {"mean": mean}}
