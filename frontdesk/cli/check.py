@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
+from frontdesk.runner.told import head, tell
 
 if TYPE_CHECKING:
     from frontdesk.runner.config import Config
@@ -36,16 +37,16 @@ def run(args: argparse.Namespace) -> int:
     what = f"{used} endpoints used" if used else "no section names an endpoint, so each is asked as a contestant"
     out = sys.stderr if args.json else sys.stdout
     with redirect_stdout(out):
-        print(f"{args.config}: valid; {what}")
+        tell(f"{args.config}: valid; {what}")
         refused = preflight.refusals(config, gateway)
         for refusal in refused:
-            print(f"run would refuse it: {refusal.reason}")
+            tell(f"run would refuse it: {refusal.reason}")
         caps = estimate.print_stops(config)
         roles = [] if args.offline else asyncio.run(_play_each(gateway, config))
         proxies = {name: endpoint.proxies for name, endpoint in gateway.endpoints.items() if endpoint.proxies}
         for name, found in proxies.items() if roles else ():
             for proxy in found:
-                print(f"{name}: is reached through the proxy {proxy}")
+                tell(f"{name}: is reached through the proxy {proxy}")
     code = int(any(part.failed is not None for part in roles) or any(refusal.is_final for refusal in refused))
     if args.json:
         print_object(
@@ -75,13 +76,13 @@ async def _play_each(gateway: Gateway, config: Config) -> list[Checked]:
 def _print(part: Checked) -> None:
     from runstore.problems import shown
 
-    who = f"{part.endpoint} as {part.role}"
+    who = f"{part.endpoint} as {head(part.role)}"
     if part.failed is None or part.latency_s is not None:
         took = "" if part.latency_s is None else f" in {part.latency_s:.2f} s"
-        print(f"{who}: answers{took} ({part.model or 'model not named'})")
-        print(f"    {shown(part.said, 200)}")
+        tell(f"{who}: answers{took} ({part.model or 'model not named'})")
+        tell(f"    {shown(part.said, 200)}")
     if part.failed is not None:
         said = "" if part.latency_s is not None else f": {shown(part.said, 400)}"
-        print(f"{who}: FAILED, {part.failed}{said}")
+        tell(f"{who}: FAILED, {part.failed}{said}")
     if part.hint:
-        print(f"    {part.hint}", flush=True)
+        tell(f"    {part.hint}", flush=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
+from frontdesk.runner.told import tell
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def _cut_file(args: argparse.Namespace) -> int:
     seed = config.run.seed if args.seed is None else args.seed
     made = cut_file(args.input, args.output, _with_options(config, args).cut, seed)
     said = f"cut: {made.subsets} of {made.wanted} subsets, from {made.complete} of {made.dialogues} dialogues"
-    print(said if made.complete == made.dialogues else f"{said} (only complete ones are cut)", file=sys.stderr)
+    tell(said if made.complete == made.dialogues else f"{said} (only complete ones are cut)", file=sys.stderr)
     code = 0 if made.subsets == made.wanted else 1
     if args.json:
         from frontdesk.cli.listing import print_object

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from frontdesk.cli import options
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.told import tell
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -47,11 +48,11 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write((done.folder / "export.json").read_text("utf-8"))
     else:
         for each in done.sets:
-            print(f"{each.name}: {len(each.rows)} of {each.of} {each.unit}")
+            tell(f"{each.name}: {len(each.rows)} of {each.of} {each.unit}")
             for reason, times in sorted(each.left_out.items()):
-                print(f"  left out: {times} of {each.of} ({reason})")
+                tell(f"  left out: {times} of {each.of} ({reason})")
             for change, times in sorted(each.changed.items()):
-                print(f"  changed: {times} of {each.of} ({change})")
+                tell(f"  changed: {times} of {each.of} ({change})")
     for name in done.files:
-        print(f"wrote {done.folder / name}", file=sys.stderr)
+        tell(f"wrote {done.folder / name}", file=sys.stderr)
     return 0 if any(each.rows for each in done.sets) else 1

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frontdesk.cli import options, score_battles
+from frontdesk.runner.told import head, tell, told
 from runstore.languages import languages
 from runstore.problems import Problem
 
@@ -79,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     _print(board, as_json=args.json)
     refuted = args.check and _check(_battles(args, source), settings)
     for path in paths:
-        print(f"wrote {path}", file=sys.stderr)
+        tell(f"wrote {path}", file=sys.stderr)
     return int(refuted or missing > (args.allow_partial or 0.0))
 
 
@@ -147,17 +148,17 @@ def _check(battles: Battles, settings: Settings) -> bool:
     """Say how far the fit is from the one of another library; whether they contradict each other."""
     from arena.ratings.check import AGREED, check
 
-    told = check(battles, settings)
-    if told.largest is None:
-        print(f"check: nothing to compare: {told.reason}", file=sys.stderr)
+    found = check(battles, settings)
+    if found.largest is None:
+        tell(f"check: nothing to compare: {found.reason}", file=sys.stderr)
         return False
-    verdict = f"more than {AGREED:g}: they contradict each other" if told.is_refuted else "they agree"
-    print(
-        f"check: ties as halves, {told.models} models, largest difference from choix {told.largest:.6f} "
+    verdict = f"more than {AGREED:g}: they contradict each other" if found.is_refuted else "they agree"
+    tell(
+        f"check: ties as halves, {found.models} models, largest difference from choix {found.largest:.6f} "
         f"rating points ({verdict})",
         file=sys.stderr,
     )
-    return told.is_refuted
+    return found.is_refuted
 
 
 def _source(args: argparse.Namespace) -> str:
@@ -246,10 +247,10 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
     console = terminal.console()
     stop = stop_told(board)
     for note in (*board.notes, *([] if stop is None else [stop])):
-        console.print(f"note: {note}")
+        console.print(terminal.styled(told(f"note: {note}")))
     titles = ["rank", "places", "model", "rating", level_text(board.level), "w / l / t", "win rate"]
     titles += ["s (95 %)", "$ / 1,000"] if board.has_service else []
-    heads = [Head(title, number=title != "model") for title in titles]
+    heads = [Head(head(title), number=title != "model") for title in titles]
     for number, group in enumerate(board.groups, 1):
         rows = [
             [
@@ -266,7 +267,7 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
             if model.name in set(group)
         ]
         title = f"group {number} of {len(board.groups)}" if len(board.groups) > 1 else ""
-        terminal.print_grid(console, title, heads, rows)
+        terminal.print_grid(console, told(title), heads, rows)
     for model in board.models:
         if model.reason:
-            console.print(f"{one_line(model.name)}: {model.reason}")
+            console.print(terminal.styled(f"{one_line(model.name)}: {told(model.reason)}"))

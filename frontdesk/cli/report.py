@@ -8,6 +8,7 @@ from pathlib import Path
 
 from frontdesk.cli import options
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.told import tell
 from runstore.languages import languages
 
 
@@ -38,15 +39,15 @@ def run(args: argparse.Namespace) -> int:
     with history.held(folder):
         if newer := rate_again_if_stale(folder):
             listed = ", ".join(newer)
-            print(f"leaderboard.json was older than {listed}: rated again as before", file=sys.stderr)
+            tell(f"leaderboard.json was older than {listed}: rated again as before", file=sys.stderr)
         data = load(folder)
         if args.site is not None:
             paths = [write_site(data, args.site, args.language)]
-            print(f"site: {paths[0]}", file=sys.stderr)
+            tell(f"site: {paths[0]}", file=sys.stderr)
         else:
             paths = write_report(folder, args.language, data)
             for path in paths:
-                print(f"report: {path}", file=sys.stderr)
+                tell(f"report: {path}", file=sys.stderr)
     if args.site is None and not args.quiet:
         console_summary(folder, args.language, sys.stderr if args.json else None, data)
     allowed = args.allow_partial

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
+from frontdesk.runner.told import tell
 from runstore.languages import languages
 from runstore.problems import Problem
 
@@ -120,8 +121,8 @@ def _two_groups(wish: str) -> tuple[str, tuple[str, str] | None]:
 
 def _say(folder: Path, gaps: list[str], *, as_json: bool) -> None:
     for gap in gaps:
-        print(gap, file=sys.stderr)
+        tell(gap, file=sys.stderr)
     if as_json:
         sys.stdout.write((folder / "score.json").read_text(encoding="utf-8"))
     else:
-        print(f"{folder / 'score.html'}")
+        tell(f"{folder / 'score.html'}")

@@ -17,6 +17,7 @@ from frontdesk.runner.config import Config
 from frontdesk.runner.outcome import EndpointDone, endpoints_of, outcome
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.runfolder import RunFolder, default_folder
+from frontdesk.runner.told import tell
 from runstore.problems import Problem
 from runstore.publish import write_jsonl
 from runstore.records import Judgment, Record, Verdict
@@ -156,13 +157,13 @@ async def whole_run(session: Session, allowed: float | None = None) -> int:
     write_report(session.folder)
     console_summary(session.folder, out=sys.stderr if session.as_json else None)
     session.tell_endpoints()
-    print(f"report: {session.folder.file('report.html')}", file=sys.stderr)
+    tell(f"report: {session.folder.file('report.html')}", file=sys.stderr)
     return tolerant(session.folder, allowed, exit_code(session.folder, judgments, verdicts))
 
 
 def _data_set(session: Session) -> int:
     count = len(session.folder.dialogues())
-    print(
+    tell(
         f"a data set of {count} dialogues: without [collect] and [judge] no tutors are compared\n"
         f"next: tutor-arena quality {session.folder.path}, tutor-arena export {session.folder.path} --as hf",
         file=sys.stderr,
@@ -185,7 +186,7 @@ def tolerant(folder: RunFolder, allowed: float | None, code: int) -> int:
     from frontdesk.report.sections.run.data import load
 
     lost = load(folder, journal=False).lost
-    print(f"incomplete: {lost:.1%} missing at most in a stage, {allowed:.1%} allowed", file=sys.stderr)
+    tell(f"incomplete: {lost:.1%} missing at most in a stage, {allowed:.1%} allowed", file=sys.stderr)
     return 0 if lost <= allowed else code
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 
 from frontdesk.cli import options
+from frontdesk.cli.listing import padded
+from frontdesk.runner.told import head, told
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,5 +34,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         for row in rows:
             state = "DIFFERENT" if row.state == "different" else row.state
-            print(f"{state:<9}  {one_line(row.file)}{f'  ({one_line(row.why)})' if row.why else ''}")
+            why = f"  ({told(one_line(row.why))})" if row.why else ""
+            print(f"{padded(head(state), 9)}  {one_line(row.file)}{why}")
     return 0 if all(row.is_right for row in rows) else 1

@@ -69,11 +69,28 @@ class SimulateSection(Section):
     teacher: EndpointName
     acts: Literal["free", "planned", "knowledge"] = "free"
     act_weights: dict[str, dict[Act, NotNegative]] | None = None
+    act_retries: Whole = Field(default=1, ge=0)
+    act_reader: EndpointName | None = None
     style: str = "simple"
     ends: Literal["natural", "fixed"] = "natural"
     match_level: YesNo = True
     rephrase_openings: YesNo = False
     blank_retries: Whole = Field(default=2, ge=0)
+
+
+class StyleSection(Section):
+    """How the simulated students' typing is steered: to ``profile``, a shipped one or a file.
+
+    ``candidates``: of how many messages the nearest is used; ``instruct``: whether the model is told; ``typing``:
+    whether case, full stop and slips are set by code (the clean text is kept); ``typos``: their share of messages.
+    """
+
+    profile: str
+    candidates: Whole = Field(default=3, ge=1, le=16)
+    instruct: YesNo = True
+    typing: YesNo = True
+    typos: Real | None = Field(default=None, ge=0, le=1)
+    examples: str | None = None
 
 
 class CutSection(Section):
@@ -176,6 +193,7 @@ class Config(Section):
     personas: PersonasSection = PersonasSection()
     questions: QuestionsSection = QuestionsSection()
     simulate: SimulateSection | None = None
+    style: StyleSection | None = None
     cut: CutSection = CutSection()
     collect: CollectSection | None = None
     judge: JudgeSection | None = None
@@ -226,6 +244,8 @@ class Config(Section):
         if self.simulate is not None:
             fields["simulate.student"] = [self.simulate.student]
             fields["simulate.teacher"] = [self.simulate.teacher]
+            if self.simulate.act_reader is not None:
+                fields["simulate.act_reader"] = [self.simulate.act_reader]
         if self.collect is not None:
             fields["collect.endpoints"] = list(self.collect.endpoints)
         if self.judge is not None:
@@ -270,6 +290,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
 def parse(data: Mapping[str, Any], source: Path | str = "configuration", text: str = "") -> Config:
     """Check parsed TOML. Raises InputProblem, Problem."""
     _tell_apart(data.get("endpoints"), source, text)
+    data = _style_of_students(data)
     try:
         config = Config.model_validate(data, context=str(source))
     except ValidationError as error:
@@ -277,6 +298,17 @@ def parse(data: Mapping[str, Any], source: Path | str = "configuration", text: s
     _check_endpoints(config, source, text)
     _check_goal(config, source, text)
     return config
+
+
+def _style_of_students(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """``[student] style = …`` is ``[style] profile = …``: by itself it asks for no student's side."""
+    student = data.get("student")
+    if not isinstance(student, dict) or "style" not in student:
+        return data
+    rest = dict(cast("dict[str, Any]", student))
+    style = {"profile": rest.pop("style"), **cast("dict[str, Any]", data.get("style") or {})}
+    kept = {key: value for key, value in data.items() if key != "student"}
+    return {**kept, **({"student": rest} if rest else {}), "style": style}
 
 
 def _tell_apart(endpoints: object, source: Path | str, text: str) -> None:

@@ -113,18 +113,20 @@ class Pipeline:
         how = self.config.require_simulate()
         cast = prepare.simulation(self.config)
         published.begin(self.folder.path, "simulate")
-        self.folder.write_manifest(self.config, cast.roles.hashes, cast.inputs)
-        planned = cast.castings(how.dialogues, self.config.run.seed)
+        self.folder.write_manifest(self.config, cast.hashes, cast.inputs)
+        planned = list(enumerate(cast.castings(how.dialogues, self.config.run.seed)))
         for remark in cast.remarks:
             self.progress.say(f"simulate: {remark}")
 
-        async def hold(ask: Ask, one: tuple[Persona, SeedQuestion, int]) -> Held:
-            person, question, copy = one
+        async def hold(ask: Ask, one: tuple[int, tuple[Persona, SeedQuestion, int]]) -> Held:
+            place, (person, question, copy) = one
             return await converse(
-                ask, person, question, cast.conversation, cast.roles, copy=copy, knowing=cast.knowing
-            )
+                ask, person, question, cast.conversation, cast.roles,
+                copy=copy, place=place, knowing=cast.knowing,
+            )  # fmt: skip
 
         readers = [] if cast.knowing is None else [cast.knowing.labeller.name]
+        readers += [] if how.act_reader is None else [how.act_reader]
         asked = [name for name in (how.student, how.teacher, *readers) if name in self._gateway().endpoints]
         held = await self._each("simulate", planned, hold, asked)
         dialogues = [one.dialogue for one in held.results() if one.dialogue.turns > 0]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from frontdesk.runner import screen
+from frontdesk.runner.told import told
 
 LINE_EVERY_S = 10.0
 
@@ -44,7 +45,7 @@ class Progress:
         """A whole line of its own."""
         if self._live:
             self.out.write("\r\x1b[K")
-        self.out.write(f"{line}\n")
+        self.out.write(f"{told(line)}\n")
         self.out.flush()
 
     def start(self, stage: str, total: int) -> None:
@@ -88,7 +89,7 @@ class Progress:
             seconds = (now - self._started) / self._done * (self._total - self._done)
             left = f", about {_duration(seconds)} left"
         head = f"{self._stage}: {self._done} of {self._total}{left}"
-        parts = [part for part in (self.note, *self.status()) if part]
+        parts = [told(part) for part in (self.note, *self.status()) if part]
         return _fitted(head, parts, width)
 
 
@@ -97,9 +98,10 @@ def _fitted(head: str, parts: Sequence[str], width: int | None) -> str:
     from rich.cells import cell_len, set_cell_size
 
     for shown in range(len(parts), 0, -1):
-        line = f"{head} ({', '.join(parts[:shown])}{'' if shown == len(parts) else ', …'})"
+        line = told(f"{head} ({', '.join(parts[:shown])}{'' if shown == len(parts) else ', …'})")
         if width is None or cell_len(line) < width:
             return line
+    head = told(head)
     if width is None or cell_len(head) < width:
         return head
     return f"{set_cell_size(head, max(width - 2, 0))}…"

@@ -19,6 +19,7 @@ from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline, Stopping
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.told import told
 from gateway.adapters.catalog import build
 from gateway.budget import Budget
 from gateway.engine import Gateway
@@ -213,5 +214,5 @@ def _signals(stopper: _Stopper) -> Generator[None]:
 
 
 def _say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
+    sys.stderr.write(f"{told(line)}\n")
     sys.stderr.flush()

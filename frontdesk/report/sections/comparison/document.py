@@ -16,7 +16,7 @@ from frontdesk.report.blocks import (
     cells,
     columns,
 )
-from frontdesk.report.figures import rounded, span_of_points
+from frontdesk.report.figures import rounded, signed, span_of_points
 from frontdesk.report.writers.html import html
 from frontdesk.report.writers.markdown import markdown
 from frontdesk.runner.comparing import Comparison, Flip, PairDecision, Texts
@@ -70,16 +70,12 @@ def _moves(found: Comparison, say: Words) -> Table:
             move.name,
             rounded(move.before),
             rounded(move.after),
-            _signed(move.moved),
+            signed(move.moved),
             "–" if move.lower is None else span_of_points(move.lower, move.upper),
         )
         for move in found.moves
     ]
     return Table(heads, rows, say("moves_about", n=len(found.moves)))
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.0f}"
 
 
 def _decisions(found: Comparison, say: Words) -> Table:
@@ -124,7 +120,7 @@ def _flip(flip: Flip, found: Comparison, texts: tuple[Texts, Texts], say: Words)
     heads = tuple(Column(title, number=False) for title in found.runs)
     return Example(
         title=f"{flip.endpoints[0]} – {flip.endpoints[1]}: {outcomes[0]} → {outcomes[1]}",
-        about=f"{flip.subset} · {flip.criterion}",
+        about=f"{flip.subset} · {say.texts.get(flip.criterion, flip.criterion)}",
         earlier=[],
         latest=[Speech(say(part.role), part.text) for part in texts[0].history(flip.subset)],
         replies=replies,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from arena.ratings.result import Leaderboard, RatedModel
-from frontdesk.report.plots import Dot, png_dots, svg_dots
+from frontdesk.report.plots.dots import Dot, dots
+from frontdesk.report.plots.files import draw
 from frontdesk.report.sections.ratings.document import document, latex_tables
 from frontdesk.report.writers.latex import tabular
 from frontdesk.report.writers.markdown import markdown
@@ -33,13 +34,13 @@ def write_leaderboard(
     if latex:
         paths.append(folder / "leaderboard.tex")
         write_text(paths[-1], tabular(latex_tables(board, language)))
-    say = words("frontdesk.report", "ratings", language)
-    if svg:
-        paths.append(folder / "leaderboard.svg")
-        write_text(paths[-1], svg_dots([_dot(model) for model in board.models], say("picture")))
-    if png:
-        paths.append(folder / "leaderboard.png")
-        png_dots([_dot(model) for model in board.models], say("rating"), paths[-1])
+    if svg or png:
+        say = words("frontdesk.report", "ratings", language)
+        rows = [_dot(at, model) for at, model in enumerate(board.models)]
+        picture = dots(rows, say("picture"), axis=say("rating"))
+        for ending in [*(["svg"] if svg else []), *(["png"] if png else [])]:
+            paths.append(folder / f"leaderboard.{ending}")
+            draw(picture, paths[-1])
     return paths
 
 
@@ -50,6 +51,6 @@ def write_markdown(folder: Path, board: Leaderboard, language: str = "en", own: 
     return path
 
 
-def _dot(model: RatedModel) -> Dot:
+def _dot(colour: int, model: RatedModel) -> Dot:
     shown = "" if model.rating is None else f"{model.rating:.0f}"
-    return Dot(model.name, model.rating, model.lower, model.upper, 0, shown, model.reason or "–")
+    return Dot(model.name, model.rating, model.lower, model.upper, colour, shown, model.reason or "–")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from arena.learning.paired import Mean
 from arena.learning.result import DifferenceRow, GateRow, StudentSide
-from frontdesk.report.blocks import Block, Cell, Chart, Either, Section, Table, Text, cells, columns
-from frontdesk.report.figures import percent, plain, rounded
-from frontdesk.report.plots import Dot, dots
+from frontdesk.report.blocks import Block, Cell, Either, Section, Table, Text, cells, columns
+from frontdesk.report.figures import percent, plain, rounded, signed
+from frontdesk.report.plots.dots import Dot, dot_chart
 from frontdesk.runner.config import RULES
 from runstore.languages import words
 from runstore.records import Language
@@ -56,7 +56,7 @@ def _claim(side: StudentSide, row: DifferenceRow, language: Language) -> str:
         return _say("nothing_compared", language, a=row.a, b=row.b)
     ahead, behind = (row.a, row.b) if mean.value >= 0 else (row.b, row.a)
     if mean.lower is None or mean.upper is None or mean.lower <= 0 <= mean.upper:
-        return _say("not_apart", language, a=row.a, b=row.b, d=_signed(mean.value), **values)
+        return _say("not_apart", language, a=row.a, b=row.b, d=signed(mean.value, 3), **values)
     return _say("claim", language, a=ahead, b=behind, d=f"{abs(mean.value):.3f}", **values)
 
 
@@ -80,7 +80,7 @@ def _panel(side: StudentSide, language: Language) -> Iterator[Block]:
     caption = _say("panel_caption", language, students=panel.students, missing=panel.missing)
     table = Table(head, rows, caption, _say("panel", language))
     title = _say("panel", language)
-    yield Either((table,), (table, Chart(dots([_bar(row, language) for row in panel.gates], title), title)))
+    yield Either((table,), (table, dot_chart([_bar(row, language) for row in panel.gates], title)))
     yield Table(
         columns(*(_say(key, language) for key in ("labeller", "precision", "recall", "given", "unfounded"))),
         [
@@ -102,7 +102,7 @@ def _panel(side: StudentSide, language: Language) -> Iterator[Block]:
 def _option_order(side: StudentSide, language: Language) -> Iterator[Block]:
     order = side.panel.option_order
     if order is not None:
-        values = {"changed": order.changed, "items": order.items, "shift": _signed(order.shift.value)}
+        values = {"changed": order.changed, "items": order.items, "shift": signed(order.shift.value, 3)}
         yield Text(_say("option_order", language, range=_range(order.shift), **values), "soft")
 
 
@@ -120,7 +120,7 @@ def _differences(side: StudentSide, language: Language) -> Iterator[Block]:
         cells(
             f"{row.a} – {row.b}",
             _say(f"outcome_{row.outcome}", language),
-            _signed(row.by_dialogue.value),
+            signed(row.by_dialogue.value, 3),
             _range(row.by_dialogue),
             _range(row.by_question),
             f"{row.subsets} / {row.subsets + row.missing}",
@@ -242,10 +242,6 @@ def _range(mean: Mean) -> str:
     if mean.lower is None or mean.upper is None:
         return f"– ({mean.clusters})"
     return f"{mean.lower:+.3f} … {mean.upper:+.3f}"
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.3f}"
 
 
 def _say(key: str, language: Language, **values: object) -> str:
