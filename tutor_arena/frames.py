@@ -86,8 +86,8 @@ def arrow_stream(rows: Sequence[Row], requested_schema: object | None = None) ->
         import pyarrow
     except ImportError:
         raise Problem("an Arrow stream needs pyarrow, which is not installed: pip install pyarrow") from None
-    table: ArrowStream = pyarrow.Table.from_pylist(list(rows))  # pyright: ignore
-    return table.__arrow_c_stream__(requested_schema)
+    made: object = pyarrow.Table.from_pylist(list(rows))  # pyright: ignore
+    return cast("ArrowStream", made).__arrow_c_stream__(requested_schema)
 
 
 @contextmanager

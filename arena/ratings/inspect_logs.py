@@ -50,8 +50,10 @@ def logs(path: Path) -> Found | None:
             about: Json = sample.get("metadata") or {}
             for each in about.get("invalid") or ():
                 invalid.add((*place, each["criterion"], *sorted((model, each["opponent"]))))
-            for scorer, score in (sample.get("scores") or {}).items():
-                value, meta = _value(file, scorer, score), score.get("metadata") or {}
+            scores: Mapping[str, Json] = sample.get("scores") or {}
+            for scorer, score in scores.items():
+                meta: Json = score.get("metadata") or {}
+                value = _value(file, scorer, score)
                 if isinstance(meta.get("opponent"), str) and value is not None:
                     pair = (model, str(meta["opponent"]))
                     told.setdefault((*place, meta.get("criterion"), *sorted(pair)), (pair, value, meta))

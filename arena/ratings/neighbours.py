@@ -115,7 +115,11 @@ def _reader(row: Row) -> Any:
 
 def _mt_bench(found: Found, place: _Place, row: Row) -> None:
     sides = {"model_1": place.text(row, "model_1"), "model_2": place.text(row, "model_2")}
-    about = {"cluster": place.text(row, "question_id"), "judge": _judge(row), "turn": _told(row.get("turn"))}
+    about: dict[str, Any] = {
+        "cluster": place.text(row, "question_id"),
+        "judge": _judge(row),
+        "turn": _told(row.get("turn")),
+    }
     for name, shown in (("g1_winner", ("model_1", "model_2")), ("g2_winner", ("model_2", "model_1"))):
         word = row.get(name)
         if word == "error":
@@ -138,7 +142,11 @@ def _arena_hard(found: Found, place: _Place, row: Row) -> None:
     if not isinstance(games, list):
         raise InputProblem(place.file, "a list of games", found=repr(games)[:80], line=place.line, field="games")
     key = "question_id" if "question_id" in row else "uid"
-    about = {"cluster": place.text(row, key), "judge": _judge(row), "category": _told(row.get("category"))}
+    about: dict[str, Any] = {
+        "cluster": place.text(row, key),
+        "judge": _judge(row),
+        "category": _told(row.get("category")),
+    }
     for number, game in enumerate(cast("Sequence[Row | None]", games)):
         shown = (model, baseline) if number % 2 else (baseline, model)
         word = None if game is None else game.get("score")
@@ -154,8 +162,8 @@ def _arena_hard(found: Found, place: _Place, row: Row) -> None:
 
 def _judge(row: Row) -> str | None:
     """The judge's name; MT-bench gives it with the prompt's."""
-    judge: object = row.get("judge")
-    return _told(cast("list[object]", judge)[0] if isinstance(judge, list) and judge else judge)
+    judge: Any = row.get("judge")
+    return _told(cast("list[object]", judge)[0] if isinstance(judge, list) and judge else cast("object", judge))
 
 
 def _told(value: object) -> str | None:
