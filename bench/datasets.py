@@ -1,4 +1,4 @@
-"""Quality and export of large data sets: time, and the most memory a process held.  python bench/datasets.py [N ...]
+"""Quality and export of large data sets: time, and the most memory held.  python bench/datasets.py [N ...]
 
 Writes N scripted dialogues (10,000 and 1,000,000 if not given) into a run folder, with planted failures, and runs
 each command on it in a process of its own. ``--keep DIR`` keeps the folders; ``--only COMMAND,...`` runs a part.
@@ -22,11 +22,11 @@ import random
 
 from runstore.publish import to_json
 
-WORDS = (
-    "heap tree list node left right root pivot stack queue graph edge cost path sort merge split swap index hash key "
-    "value loop step base case call frame cache page block lock thread task wait signal send reply packet route port "
-    "layer weight bias error train test split fold score class label model proof lemma bound limit sum term"
-).split()
+WORDS = """
+    heap tree list node left right root pivot stack queue graph edge cost path sort merge split swap index hash
+    key value loop step base case call frame cache page block lock thread task wait signal send reply packet route
+    port layer weight bias error train test split fold score class label model proof lemma bound limit sum term
+""".split()  # noqa: SIM905
 COMMANDS = {
     "quality": ["quality"],
     "openai": ["export", "--as", "openai", "--split", "0.1"],

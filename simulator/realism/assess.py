@@ -16,10 +16,10 @@ from simulator.realism.features import FEATURES, REFERENCES
 from simulator.realism.fidelity import fidelity
 from simulator.realism.gate import LIMITS, Limit, gate
 from simulator.realism.gathering import SAMPLE, Gathering
+from simulator.realism.held_against import held_against
 from simulator.realism.profile import as_numbers, counts_of, distinct, length_by_turn, limits, point, resampled
 from simulator.realism.result import Quality
 from simulator.realism.talk import Talk
-from simulator.style.held_against import held_against
 from simulator.style.profile import StyleProfile
 
 __all__ = ["Material", "assess"]

@@ -1,7 +1,7 @@
 """Texts that are nearly the same among millions: MinHash signatures (Broder 1997) compared by bands.
 
-Each text's word pairs are hashed; the least of each of 126 permutations is its signature, 21 bands of 6. Texts
-that share a band are candidates, and candidates are compared exactly. At a similarity of 0.8 a pair is missed with a
+Each text's word pairs are hashed; the least of each of 126 permutations is its signature, 21 bands of 6. Those that
+share a band are candidates, and candidates are compared exactly. A pair with a similarity of 0.8 is missed with a
 probability of 0.002. Everything but a byte a text and one band's hashes (8 bytes a text) stands in files.
 """
 
