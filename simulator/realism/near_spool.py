@@ -1,7 +1,7 @@
 """Texts that are nearly the same among millions: MinHash signatures (Broder 1997) compared by bands.
 
-Each text's word pairs are hashed; the least of each of 126 permutations is its signature, 21 bands of 6. Those that
-share a band are candidates, and candidates are compared exactly. A pair with a similarity of 0.8 is missed with a
+Each text's word pairs are hashed; the least of each of 126 permutations is its signature, 21 bands of 6. Who
+shares a band is a candidate, and candidates are compared exactly. A pair with a similarity of 0.8 is missed with a
 probability of 0.002. Everything but a byte a text and one band's hashes (8 bytes a text) stands in files.
 """
 
@@ -69,12 +69,9 @@ class NearSpool:
         self._file("hashes").write(hashes.tobytes())
         self._sizes.append(len(hashes))
         self._flags.append(2 if known else 0)
-        if len(hashes):
-            for band, value in enumerate(bands_of(hashes).tobytes()[at : at + 8] for at in range(0, BANDS * 8, 8)):
-                self._file(f"band{band}").write(value)
-        else:
-            for band in range(BANDS):
-                self._file(f"band{band}").write(bytes(8))
+        found = bands_of(hashes).tobytes() if len(hashes) else bytes(8 * BANDS)
+        for band in range(BANDS):
+            self._file(f"band{band}").write(found[8 * band : 8 * band + 8])
 
     def twins(self) -> Iterator[str]:
         """The names of the texts that are nearly the same as another and were not known to repeat something."""
