@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from frontdesk.runner.told import tell
 from runstore.languages import languages
 
 
@@ -35,5 +36,5 @@ def run(args: argparse.Namespace) -> int:
         console.show(document(found, language=language))
     if args.out is not None:
         for path in write_comparison(args.out, found, (Texts(before), Texts(after)), language):
-            print(f"wrote {path}", file=sys.stderr)
+            tell(f"wrote {path}", file=sys.stderr)
     return 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.told import tell
 from runstore.problems import Problem, nearest
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.json:
             _tell(one)
         for name in one.files:
-            print(f"wrote {one.folder / name}", file=sys.stderr)
+            tell(f"wrote {one.folder / name}", file=sys.stderr)
     if args.json:
         _print_json(done)
     return 0 if all(any(one.files.values()) for one in done) else 1
@@ -81,11 +82,11 @@ def _forms(given: str) -> list[Form]:
 
 def _tell(one: Exported) -> None:
     for each in one.sets:
-        print(f"{each.name}: {len(each.rows)} of {each.of} {each.unit}")
+        tell(f"{each.name}: {len(each.rows)} of {each.of} {each.unit}")
         for reason, times in sorted(each.left_out.items()):
-            print(f"  left out: {times} of {each.of} ({reason})")
+            tell(f"  left out: {times} of {each.of} ({reason})")
         for change, times in sorted(each.changed.items()):
-            print(f"  changed: {times} of {each.of} ({change})")
+            tell(f"  changed: {times} of {each.of} ({change})")
 
 
 def _print_json(done: list[Exported]) -> None:

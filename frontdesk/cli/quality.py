@@ -8,6 +8,7 @@ from pathlib import Path
 
 from frontdesk.cli import options
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.told import console_language, tell
 from runstore.problems import Problem
 
 
@@ -41,23 +42,29 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.report.blocks import Table, Text
     from frontdesk.report.run import write_reports_again
     from frontdesk.report.sections.run import quality as section
+    from frontdesk.runner import leaderboard_history as history
     from frontdesk.runner.quality import write_quality
     from runstore.publish import to_json
 
     folder = RunFolder(options.run_folder(args))
-    quality = write_quality(folder, dict(_limit(text) for text in args.limit))
-    section.write_quality(folder, quality)
-    found = quality.found
-    for name in ("quality.json", "quality.md"):
-        print(f"wrote {folder.file(name)}", file=sys.stderr)
-    for path in write_reports_again(folder):
-        print(f"report: {path}", file=sys.stderr)
+    folder.config()
+    with history.held(folder):
+        quality = write_quality(folder, dict(_limit(text) for text in args.limit))
+        section.write_quality(folder, quality)
+        found = quality.found
+        for name in ("quality.json", "quality.md"):
+            tell(f"wrote {folder.file(name)}", file=sys.stderr)
+        for path in write_reports_again(folder):
+            tell(f"report: {path}", file=sys.stderr)
     if args.json:
         sys.stdout.write(to_json(found, indent=True).decode() + "\n")
     else:
-        for block in section.console(found):
+        config = quality.config.model_copy(
+            update={"run": quality.config.run.model_copy(update={"language": console_language()})}
+        )
+        for block in section.console(found, config):
             if isinstance(block, Text):
-                print(block.text)
+                tell(block.text)
             elif isinstance(block, Table):
                 header = [column.title for column in block.columns]
                 print_table(block.title, header, [[cell.text for cell in row] for row in block.rows])

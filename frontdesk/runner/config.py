@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ from runstore.tables.names import clean_name, name_key
 
 LARGEST_SEED = 2**63 - 1
 PHRASES = "phrases"
+RULES = "rules"
 """The labeller that reads moves by the topics' own phrases, without a call."""
 
 
@@ -46,6 +48,7 @@ class RunSection(Section):
     language: Language = "en"
     prompts: str | None = None
     domain: str | None = None
+    on: str | None = None
 
 
 class PersonasSection(Section):
@@ -148,13 +151,18 @@ def _rating_model(name: str) -> str:
 
 
 class StudentSection(Section):
-    """The student's side. ``student`` defaults to the one that is simulated; ``phrases`` labels without a call."""
+    """The student's side. ``student`` defaults to the one that is simulated; ``phrases`` labels without a call.
+
+    ``quiz``: ``rules`` scores it from the state, an endpoint takes it in the student's place.
+    """
 
     student: str | None = None
     labellers: tuple[str, ...] = Field(default=(PHRASES,), min_length=1)
     branches: tuple[Annotated[Whole, Field(ge=1, le=32)], ...] = Field(default=(2, 1), min_length=1, max_length=8)
     continued: Literal["own", "baseline"] = Field(default="own", alias="continue")
     panel: Whole = Field(default=60, ge=5)
+    quiz: str = RULES
+    own_rating: YesNo = False
     topics: str | None = None
     learning: str | None = None
     outcomes: str | None = None
@@ -179,6 +187,16 @@ class BudgetSection(Section):
     trial_rounds: Whole = Field(default=30, ge=0)
 
 
+class SiteSection(Section):
+    """What a published site says of itself. No result depends on it: it may change at any time."""
+
+    title: str | None = Field(default=None, min_length=1)
+    description: str | None = None
+    date: datetime.date | None = None
+    licence: str | None = None
+    contact: str | None = None
+
+
 class Config(Section):
     """A whole configuration. A stage that a command does not run may be left out."""
 
@@ -194,12 +212,25 @@ class Config(Section):
     student: StudentSection | None = None
     rate: RateSection = RateSection()
     budget: BudgetSection = BudgetSection()
+    site: SiteSection | None = None
     _source: str = PrivateAttr("the configuration")
 
     def model_post_init(self, context: object, /) -> None:
         """Messages about this configuration name its source, which is the context of its validation."""
         if context is not None:
             self._source = str(context)
+
+    @property
+    def is_data_set(self) -> bool:
+        """Whether a run makes dialogues alone: no tutors are compared."""
+        return self.collect is None and self.judge is None
+
+    def require_whole(self) -> None:
+        """Raises Problem where a section is missing that a run of every stage needs."""
+        self.require_simulate()
+        if not self.is_data_set:
+            self.require_collect()
+            self.require_judge()
 
     def require_simulate(self) -> SimulateSection:
         """``[simulate]``, which is needed now. Raises Problem where the file has none."""
@@ -234,6 +265,8 @@ class Config(Section):
             fields["judge.endpoints"] = list(self.judge.endpoints)
         if self.student is not None:
             fields["student.labellers"] = [name for name in self.student.labellers if name != PHRASES]
+            if self.student.quiz != RULES:
+                fields["student.quiz"] = [self.student.quiz]
             if self.student.student is not None:
                 fields["student.student"] = [self.student.student]
         return fields
@@ -378,11 +411,12 @@ CHANGEABLE = frozenset(
 
 
 def settled(config: Config) -> dict[str, Any]:
-    """What a run's results depend on: all but budget, limits, prices, keys (and a moved server's address).
+    """What a run's results depend on: all but budget, site, limits, prices, keys (and a moved server's address).
 
     Files are named by what they hold.
     """
-    data = inputs.contained(config.model_dump(mode="json", exclude={"budget"}, exclude_none=True))
+    left_out: dict[str, Any] = {"budget": True, "site": True, "run": {"on"}}
+    data = inputs.contained(config.model_dump(mode="json", exclude=left_out, exclude_none=True))
     for endpoint in cast("dict[str, dict[str, Any]]", data["endpoints"]).values():
         moved = {"base_url", "url"} if endpoint.get("identity") else set[str]()
         for key in (CHANGEABLE | moved) & endpoint.keys():
@@ -413,7 +447,11 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], at: str = "") ->
 
 
 def to_toml(config: Config) -> str:
-    """The resolved configuration as TOML, every default filled in, files named as a run folder keeps them."""
+    """The resolved configuration as TOML, every default filled in, files named as a run folder keeps them.
+
+    Where the calls are made is no part of what a run is made of.
+    """
     import tomli_w
 
-    return tomli_w.dumps(inputs.contained(config.model_dump(mode="json", exclude_none=True)))
+    data = config.model_dump(mode="json", exclude={"run": {"on"}}, exclude_none=True)
+    return tomli_w.dumps(inputs.contained(data))

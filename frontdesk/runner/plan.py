@@ -15,7 +15,7 @@ from typing import Literal
 from arena.judge import is_decided
 from arena.kept import KeptRounds, round_item
 from frontdesk.runner import prepare
-from frontdesk.runner.config import PHRASES, Config
+from frontdesk.runner.config import PHRASES, RULES, Config
 from runstore.records import Failure, Reply
 from runstore.student_records import CONTROLS
 
@@ -290,7 +290,23 @@ def rollouts_asked(config: Config, subsets: int, replies: Mapping[str, int]) -> 
         for name in how.labellers
         if name != PHRASES
     ]
+    parts += _taken(config, subsets, trees * tree.leaves, tree.leaves, student)
     return [part for part in parts if part.calls]
+
+
+def _taken(config: Config, subsets: int, leaves: int, panel_leaves: int, student: str | None) -> Iterator[Calls]:
+    """A model student's quiz, one call an item: before any reply (on the panel in both orders of the options) and
+    at every leaf. And what the student says of its tutor, once a leaf."""
+    how = config.require_student()
+    if how.quiz != RULES:
+        from frontdesk.runner.knowing import Knowledge  # topics are read only where they are used
+
+        items = max((len(topic.items) for topic in Knowledge.load(config).bank.topics.values()), default=0)
+        panel = how.panel * (2 + len(CONTROLS) * panel_leaves) if subsets else 0
+        yield Calls("student", "student", how.quiz, items * (leaves + subsets + panel))
+    rater = student if how.quiz == RULES else how.quiz
+    if how.own_rating and rater is not None:
+        yield Calls("student", "student", rater, leaves)
 
 
 def speakers(config: Config) -> tuple[str | None, str | None]:
