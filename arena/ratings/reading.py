@@ -106,7 +106,6 @@ def read_battles(source: Path | str, columns: Columns | None = None, baseline: s
     ):
         return _neighbours(Path(source), neighbour, columns)
     if shards.is_one_file(source):
-        path = Path(source)
         if path.suffix.lower() not in SUFFIXES:
             raise InputProblem(path, f"a file ending in {', '.join(SUFFIXES)}", found=path.suffix or path.name)
         if not path.is_file():
