@@ -99,12 +99,9 @@ def read_battles(source: Path | str, columns: Columns | None = None, baseline: s
     Memory is bounded by what is counted, not by the rows: pairs and outcomes, and of clustered battles each
     cluster's. Raises InputProblem naming file, row and field for what can't be understood.
     """
-    columns = columns or Columns()
-    if (
-        "://" not in str(source)
-        and (neighbour := judgments(Path(source), baseline) or logs(Path(source))) is not None
-    ):
-        return _neighbours(Path(source), neighbour, columns)
+    columns, path = columns or Columns(), Path(source)
+    if "://" not in str(source) and (neighbour := judgments(path, baseline) or logs(path)) is not None:
+        return _neighbours(path, neighbour, columns)
     if shards.is_one_file(source):
         if path.suffix.lower() not in SUFFIXES:
             raise InputProblem(path, f"a file ending in {', '.join(SUFFIXES)}", found=path.suffix or path.name)
