@@ -24,7 +24,7 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z'’]+")
 _RUN = re.compile(r"[A-Za-z][A-Za-z'’-]*(?:[,;:]? +[A-Za-z][A-Za-z'’-]*){2,}")
 _NAME = re.compile(
     r"""tutor-arena[ ][a-z-]+([ ][a-z]+\b)?|human[ ]plan|pip[ ]install[ ]\S+|--[a-z][a-z-]*|\[[a-z]+\]
-    |[a-z]+[ ]=[ ][a-z0-9]+|\{\w+\}|^[a-z]+(?=:[ ])|\{[ ][^}\n]*\}|'[^'\n]*'|"[^"\n]*"|`[^`\n]*`|https?:\S+
+    |[a-z]+[ ]=[ ][a-z0-9]+|\{\w+\}|^[a-z]+(?=:[ ])|price|\{[ ][^}\n]*\}|'[^'\n]*'|"[^"\n]*"|`[^`\n]*`|https?:\S+
     |[\w./~@:=*\\\[\]$-]*(?:[A-Za-z0-9][_=/\\@~*]|[_=/\\@~*][A-Za-z0-9]|[A-Za-z0-9][.-][A-Za-z0-9]|[0-9])
      [\w./~@:=*\\\[\]-]*""",
     re.VERBOSE,
@@ -36,7 +36,7 @@ _PROPER = _split(
     Spearman Kendall Fleiss Gwet Welch Bridge MathDial SimulatorArena SocraticBench Google Anthropic Vertex
     Cloud Storage Bedrock BigQuery Chromium Parquet OpenTelemetry Ctrl SQLite id ids csv tsv json jsonl yaml
     toml true false dict pip pyarrow pandas matplotlib litellm xllamacpp Hedges Olkin Cliff Borenstein Pratt
-    Satterthwaite Chen Crowd BT Raw ddof CPython
+    Satterthwaite responseTimeSec Chen Crowd BT Raw ddof CPython
     """
 )
 """Authors of methods, sets of data and programs, which have no other name."""
