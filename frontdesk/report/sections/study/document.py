@@ -80,7 +80,8 @@ def _sections(analysis: Analysis, careful: Sequence[tuple[str, Attention]], say:
         alphas = _table(_heads("of alpha interval units remark", say), agreement, say("alpha_caption"))
         sections.append(Section("agreement", say("agreement"), [alphas]))
     if analysis.strata:
-        strata = [(f"{m}: {s}", c, *_cell(cell, say)) for m, s, c, cell in analysis.strata]
+        called = {row.metric: row.label for row in analysis.table}
+        strata = [(f"{called.get(m, m)}: {s}", c, *_cell(cell, say)) for m, s, c, cell in analysis.strata]
         head = _heads("metric_stratum condition mean_sd median ratings", say)
         sections.append(Section("strata", say("strata"), [_table(head, strata)]))
     if analysis.money:
