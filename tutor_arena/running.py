@@ -8,7 +8,6 @@ from frontdesk.report.run import write_report, write_reports_again
 from frontdesk.runner import config as configuration
 from frontdesk.runner.config import Config
 from frontdesk.runner.prepare import prompts_of
-from frontdesk.runner.rating import rate_run
 from frontdesk.runner.runfolder import RunFolder, default_folder
 from frontdesk.runner.session import opened
 from frontdesk.runner.student import StudentStage, with_section
@@ -19,21 +18,20 @@ Configured = Config | Path | str
 
 
 async def arun(config: Configured, run_dir: Path | str | None = None, *, change: bool = False) -> Run:
-    """Every stage in order, from personas to the report; finished calls of the folder are not made again.
+    """Every stage in order, from personas to the report (the dialogues of a data set alone);
+    finished calls of the folder are not made again.
 
     ``config`` is a TOML file or a configuration; ``run_dir`` is ``runs/<name>`` unless given; ``change`` lets a
     changed configuration recompute the folder. Progress is said on stderr. Raises Problem before anything is
     called, and Stopping where a cap or a refusal ended a stage.
     """
     settings = settings_of(config)
-    settings.require_simulate()
-    settings.require_collect()
-    settings.require_judge()
+    settings.require_whole()
     folder = default_folder(settings, _text(run_dir))
     async with opened(folder, settings, settings.used_endpoints(), change=change) as pipeline:
-        judgments, verdicts = await pipeline.whole()
-    rate_run(folder, settings, judgments, verdicts)
-    write_report(folder)
+        await pipeline.whole()
+    if not settings.is_data_set:
+        write_report(folder)
     return Run(folder.path)
 
 

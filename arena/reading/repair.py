@@ -61,6 +61,8 @@ def _token(text: str, at: int) -> tuple[str, int, bool]:
     if plain := _PLAIN.match(text, at):
         return plain[0], plain.end(), False
     sign = text[at]
+    if sign.isspace():
+        return " ", at + 1, False
     return unicodedata.normalize("NFKC", sign) if "！" <= sign <= "～" else sign, at + 1, False
 
 

@@ -44,6 +44,7 @@ COMMANDS: dict[str, str] = {
     "refresh": "add or drop an endpoint and pay only for what is new",
     "calls": "look calls up in a run's journal",
     "compare": "two runs beside each other: what moved, which verdicts flipped",
+    "watch": "a local page that shows a run as it goes",
     "runs": "list run folders: when, endpoints, state, decision, cost",
     "completion": "print what makes a shell complete commands and options",
 }
@@ -61,7 +62,7 @@ class _GivenOnce(argparse.Action):
         values: object,
         option_string: str | None = None,
     ) -> None:
-        if option_string is not None and self.type is Path:
+        if option_string is not None and getattr(self.type, "__name__", "") in ("Path", "source"):
             if self.given:
                 parser.error(f"{option_string}: given twice, expected one file")
             self.given = True

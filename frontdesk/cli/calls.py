@@ -57,7 +57,8 @@ def _repair(folder: Path) -> int:
         repairs = repair(folder / "journal")
     for done in repairs:
         lines = ", ".join(map(str, done.damaged[:20])) + (" …" if len(done.damaged) > 20 else "")
-        tell(f"{done.segment}: {len(done.damaged)} damaged lines ({lines}); the file as it was: {done.set_aside}")
+        what = f"{len(done.damaged)} damaged lines ({lines})" if done.damaged else "line ends set right"
+        tell(f"{done.segment}: {what}; the file as it was: {done.set_aside}")
         tell(f"{done.segment}: {done.kept} lines are whole and stay; the other calls are asked again when needed")
     if not repairs:
         tell("nothing is damaged")

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
 from frontdesk.cli.listing import padded
 from frontdesk.runner.told import head, tell, told
-from runstore.publish import to_json
 
 if TYPE_CHECKING:
     from frontdesk.runner.config import Config
-    from frontdesk.runner.estimate import Estimate
+    from frontdesk.runner.estimate import Cap, Estimate
     from frontdesk.runner.plan import Assumption, Workload
     from frontdesk.runner.power import Reach
 
@@ -27,6 +25,8 @@ ASSUMED: dict[Assumption, str] = {
     "goal": "With a goal, judging asks at most so many calls, often a fraction of them.",
     "decisive": 'With rounds_mode = "decisive", judging asks at most so many calls.',
     "reask": "Replies of judges that cannot be read are asked for again; that is not counted.",
+    "act retries": "Every message is assumed to do the act planned for it, and each act to be read by the model "
+    "that is named for it, if one is: rules settle most, and messages that miss their act are asked for again.",
     "blank retries": "Dialogues are assumed to run their full length, and no reply to be blank.",
 }
 
@@ -85,21 +85,10 @@ def _reach_line(found: Reach) -> str:
 
 def print_json(estimated: Estimate, load: Workload | None = None, reached: Reach | None = None) -> None:
     """The estimate as one JSON object; with ``load``, also what was counted, and what that can tell."""
-    total = {name: getattr(estimated, name) for name in ("calls", "input", "output", "usd", "usd_known_part")}
-    data: dict[str, object] = {
-        "stages": [asdict(line) for line in estimated.lines],
-        "total": total | {"calls_priced": estimated.calls_priced, "unpriced": estimated.unpriced},
-        "caps": [asdict(cap) for cap in estimated.caps],
-    }
-    if load is not None:
-        counts = ("dialogues", "subsets", "subsets_wanted", "replies", "matches", "verdicts", "rounds")
-        data["counts"] = {name: getattr(load, name) for name in counts} | {
-            "pairs": len(load.pairs),
-            "criteria": len(load.criteria),
-        }
-        data["assumed"] = list(load.assumed)
-        data["power"] = None if reached is None else reached.to_json()
-    print(to_json(data, indent=True).decode())
+    from frontdesk.cli.listing import print_object
+    from frontdesk.runner.estimate import told
+
+    print_object(told(estimated, load, None if reached is None else reached.to_json()))
 
 
 def print_lines(estimated: Estimate) -> None:
@@ -120,12 +109,14 @@ def print_lines(estimated: Estimate) -> None:
     _print_caps(estimated)
 
 
-def print_stops(config: Config) -> None:
-    """Where a whole configuration would stop at a cap, if it would. Raises Problem, InputProblem."""
+def print_stops(config: Config) -> tuple[Cap, ...]:
+    """Say where a whole configuration would stop at a cap; those caps. Raises Problem, InputProblem."""
     from frontdesk.runner import plan
     from frontdesk.runner.estimate import estimate
 
-    _print_caps(estimate(config, plan.workload(config)))
+    estimated = estimate(config, plan.workload(config))
+    _print_caps(estimated)
+    return estimated.caps
 
 
 def _print_caps(estimated: Estimate) -> None:

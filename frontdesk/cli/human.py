@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frontdesk.cli import options
 from frontdesk.runner.told import tell
 from runstore.languages import languages
 from runstore.problems import Problem
@@ -33,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     plan.set_defaults(step_run=_plan)
     serve = _on_folder(steps, "serve", "collect answers in a web app (one personal link per rater)", _serve)
     serve.add_argument("--host", default="127.0.0.1", help="default 127.0.0.1: this machine only")
-    serve.add_argument("--port", type=_port, default=8770, help="0 takes a free one")
+    serve.add_argument("--port", type=options.port, default=8770, help="0 takes a free one")
     serve.add_argument("--address", help="how raters reach it, such as https://study.example.org; for the links")
     forms = _on_folder(steps, "forms", "printable forms and CSV files to type answers into", _forms)
     forms.add_argument("--language", choices=languages(), help="default: the study's first")
@@ -84,15 +85,9 @@ def _on_folder(
     return parser
 
 
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number from 0 to 65535")
-    return int(text)
-
-
 def run(args: argparse.Namespace) -> int:
     """What people gave, and all that is made of it, is for the study's owner alone."""
-    if args.step in ("init", "plan"):
+    if args.step == "init":
         return args.step_run(args)
     before = os.umask(0o077)
     try:

@@ -12,10 +12,16 @@ from frontdesk.runner.told import head, tell, told
 from runstore import publish
 from runstore.problems import Problem
 from runstore.publish import Cell
+from runstore.results import Result
 
 
 def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def print_object(result: Result) -> None:
+    """A result as one JSON object on stdout."""
+    print(publish.to_json(result.to_json(), indent=True).decode())
 
 
 def print_json_lines(records: Sequence[BaseModel]) -> None:

@@ -55,6 +55,40 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "--change", action="store_true", help="let a changed configuration recompute this run folder"
     )
     parser.add_argument("--durable", action="store_true", help="sync the journal to disk with every write")
+    add_on_option(parser)
+
+
+def source(text: str) -> Path | str:
+    """A path of this machine, or the address of an object store as it stands."""
+    return text if "://" in text else Path(text)
+
+
+def add_on_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--on",
+        metavar="WHERE",
+        help="make the calls on several machines: local:N, tcp://HOST:PORT, tls://HOST:PORT or a YAML file",
+    )
+
+
+def add_batch_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--batch",
+        action="store_true",
+        help="ask through the providers' batch interfaces: half the price, results within a day",
+    )
+    parser.add_argument(
+        "--poll-s", type=float, default=30.0, metavar="S", help="longest wait between looks at a batch job (30)"
+    )
+
+
+def batch_poll_s(args: argparse.Namespace) -> float | None:
+    """Seconds between looks at a batch job; None where ``--batch`` was not given. Raises Problem."""
+    if not getattr(args, "batch", False):
+        return None
+    if not 0 < args.poll_s < 86_400:
+        raise Problem(f"--poll-s: found {args.poll_s:g}, expected more than 0 and less than a day")
+    return args.poll_s
 
 
 def add_size_options(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -73,6 +107,18 @@ def _count(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"found {text!r}, expected a whole number, 1 at least")
     return int(text)
+
+
+def port(text: str) -> int:
+    """A port's number. Raises ArgumentTypeError for anything else."""
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number from 0 to 65535")
+    return int(text)
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """``--json``: one object on standard output (docs/json.md), everything else on standard error."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout, the rest on stderr")
 
 
 def add_partial_option(parser: argparse.ArgumentParser) -> None:

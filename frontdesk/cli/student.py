@@ -17,6 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_dir", nargs="?", metavar="RUN", help="the run folder, whose replies are taken")
     options.add_config_option(parser)
     options.add_run_options(parser)
+    options.add_batch_options(parser)
     parser.add_argument("--lint", type=Path, metavar="FILE", nargs="+", help="only look through topics")
     parser.add_argument("--json", action="store_true", help="print student.json")
 

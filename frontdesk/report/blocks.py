@@ -9,16 +9,23 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
+from frontdesk.report import marks
+from frontdesk.report.marks import Picture
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: ``share`` (0..1) draws a bar of series ``colour`` behind it, ``heat`` (0..1) shades it."""
+    """One cell: ``share`` (0..1) draws a bar of series ``colour`` under it.
+
+    ``heat`` (0..1) shades it from nothing to much; ``lean`` (0..1) from one colour over none at a half to another.
+    """
 
     text: str
     share: float | None = None
     colour: int | None = None
     heat: float | None = None
     soft: str = ""
+    lean: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +69,30 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture for the HTML page; ``title`` says in words what it shows. The table beside it has the numbers."""
+    """A picture for the HTML page; ``title`` says in words what it shows. The table beside it has the numbers.
 
-    svg: Markup
+    ``narrow`` takes its place on a phone; ``key`` names its file, where pictures are written as files.
+    """
+
+    picture: Picture
     title: str
+    narrow: Picture | None = None
+    key: str = ""
+
+    @property
+    def svg(self) -> Markup:
+        """The picture as markup; both, where there are two: the page's styles show one of them."""
+        if self.narrow is None:
+            return marks.svg(self.picture, "square" if self.picture.width < 400 else "")
+        return marks.svg(self.picture, "broad") + marks.svg(self.narrow, "narrow")
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What is shown when asked for, under its label."""
+
+    label: str
+    blocks: tuple[Block, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +156,7 @@ class Either:
     page: tuple[Block, ...] = ()
 
 
-Block = Text | Heading | Listing | Table | Bar | Chart | Example | Either
+Block = Text | Heading | Listing | Table | Bar | Chart | Example | Either | Folded
 
 
 @dataclass(frozen=True, slots=True)

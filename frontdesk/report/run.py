@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from arena.learning.result import read_student
+from arena.ratings.result import Leaderboard
 from frontdesk.report.blocks import Document
 from frontdesk.report.sections.ratings.write import write_markdown
 from frontdesk.report.sections.run.data import RunData, load
@@ -23,6 +24,22 @@ from frontdesk.runner.runfolder import RunFolder
 from runstore.languages import languages
 from runstore.publish import write_text
 from runstore.records import Language
+from runstore.results import Result
+
+
+class Reported(Result):
+    """What ``report --json`` prints: the files made, and how whole the run is.
+
+    ``lost``: the largest share missing in any stage; ``banner``: what the report says at its top, if anything.
+    """
+
+    run: str
+    exit_code: int
+    files: tuple[str, ...]
+    incomplete: bool
+    lost: float
+    banner: tuple[str, ...]
+    leaderboard: Leaderboard
 
 
 def write_report(folder: RunFolder, language: Language | None = None, data: RunData | None = None) -> list[Path]:
@@ -37,12 +54,16 @@ def write_report(folder: RunFolder, language: Language | None = None, data: RunD
     own = language in (None, data.config.run.language)
     stem = "report" if own else f"report.{language}"
     paths = [folder.file(f"{stem}.md"), folder.file(f"{stem}.html")]
+    was_under_way = "report" in published.read(folder.path).under_way
+    published.begin(folder.path, "report")
     write_text(paths[0], markdown(report))
     write_text(paths[1], html(report))
     if own:
         write_markdown(folder.path, data.board, data.config.run.language)
     names = [path.name for path in paths] + (["leaderboard.md"] if own else [])
     published.record(folder.path, *names)
+    if own or not was_under_way:
+        published.end(folder.path, "report")
     return paths
 
 

@@ -28,6 +28,7 @@ from runstore.tables.names import clean_name, name_key
 
 LARGEST_SEED = 2**63 - 1
 PHRASES = "phrases"
+RULES = "rules"
 """The labeller that reads moves by the topics' own phrases, without a call."""
 
 
@@ -46,6 +47,7 @@ class RunSection(Section):
     language: Language = "en"
     prompts: str | None = None
     domain: str | None = None
+    on: str | None = None
 
 
 class PersonasSection(Section):
@@ -68,11 +70,28 @@ class SimulateSection(Section):
     teacher: EndpointName
     acts: Literal["free", "planned", "knowledge"] = "free"
     act_weights: dict[str, dict[Act, NotNegative]] | None = None
+    act_retries: Whole = Field(default=1, ge=0)
+    act_reader: EndpointName | None = None
     style: str = "simple"
     ends: Literal["natural", "fixed"] = "natural"
     match_level: YesNo = True
     rephrase_openings: YesNo = False
     blank_retries: Whole = Field(default=2, ge=0)
+
+
+class StyleSection(Section):
+    """How the simulated students' typing is steered: to ``profile``, a shipped one or a file.
+
+    ``candidates``: of how many messages the nearest is used; ``instruct``: whether the model is told; ``typing``:
+    whether case, full stop and slips are set by code (the clean text is kept); ``typos``: their share of messages.
+    """
+
+    profile: str
+    candidates: Whole = Field(default=3, ge=1, le=16)
+    instruct: YesNo = True
+    typing: YesNo = True
+    typos: Real | None = Field(default=None, ge=0, le=1)
+    examples: str | None = None
 
 
 class CutSection(Section):
@@ -131,13 +150,18 @@ def _rating_model(name: str) -> str:
 
 
 class StudentSection(Section):
-    """The student's side. ``student`` defaults to the one that is simulated; ``phrases`` labels without a call."""
+    """The student's side. ``student`` defaults to the one that is simulated; ``phrases`` labels without a call.
+
+    ``quiz``: ``rules`` scores it from the state, an endpoint takes it in the student's place.
+    """
 
     student: str | None = None
     labellers: tuple[str, ...] = Field(default=(PHRASES,), min_length=1)
     branches: tuple[Annotated[Whole, Field(ge=1, le=32)], ...] = Field(default=(2, 1), min_length=1, max_length=8)
     continued: Literal["own", "baseline"] = Field(default="own", alias="continue")
     panel: Whole = Field(default=60, ge=5)
+    quiz: str = RULES
+    own_rating: YesNo = False
     topics: str | None = None
     learning: str | None = None
     outcomes: str | None = None
@@ -170,6 +194,7 @@ class Config(Section):
     personas: PersonasSection = PersonasSection()
     questions: QuestionsSection = QuestionsSection()
     simulate: SimulateSection | None = None
+    style: StyleSection | None = None
     cut: CutSection = CutSection()
     collect: CollectSection | None = None
     judge: JudgeSection | None = None
@@ -182,6 +207,18 @@ class Config(Section):
         """Messages about this configuration name its source, which is the context of its validation."""
         if context is not None:
             self._source = str(context)
+
+    @property
+    def is_data_set(self) -> bool:
+        """Whether a run makes dialogues alone: no tutors are compared."""
+        return self.collect is None and self.judge is None
+
+    def require_whole(self) -> None:
+        """Raises Problem where a section is missing that a run of every stage needs."""
+        self.require_simulate()
+        if not self.is_data_set:
+            self.require_collect()
+            self.require_judge()
 
     def require_simulate(self) -> SimulateSection:
         """``[simulate]``, which is needed now. Raises Problem where the file has none."""
@@ -208,12 +245,16 @@ class Config(Section):
         if self.simulate is not None:
             fields["simulate.student"] = [self.simulate.student]
             fields["simulate.teacher"] = [self.simulate.teacher]
+            if self.simulate.act_reader is not None:
+                fields["simulate.act_reader"] = [self.simulate.act_reader]
         if self.collect is not None:
             fields["collect.endpoints"] = list(self.collect.endpoints)
         if self.judge is not None:
             fields["judge.endpoints"] = list(self.judge.endpoints)
         if self.student is not None:
             fields["student.labellers"] = [name for name in self.student.labellers if name != PHRASES]
+            if self.student.quiz != RULES:
+                fields["student.quiz"] = [self.student.quiz]
             if self.student.student is not None:
                 fields["student.student"] = [self.student.student]
         return fields
@@ -250,6 +291,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
 def parse(data: Mapping[str, Any], source: Path | str = "configuration", text: str = "") -> Config:
     """Check parsed TOML. Raises InputProblem, Problem."""
     _tell_apart(data.get("endpoints"), source, text)
+    data = _style_of_students(data)
     try:
         config = Config.model_validate(data, context=str(source))
     except ValidationError as error:
@@ -257,6 +299,17 @@ def parse(data: Mapping[str, Any], source: Path | str = "configuration", text: s
     _check_endpoints(config, source, text)
     _check_goal(config, source, text)
     return config
+
+
+def _style_of_students(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """``[student] style = …`` is ``[style] profile = …``: by itself it asks for no student's side."""
+    student = data.get("student")
+    if not isinstance(student, dict) or "style" not in student:
+        return data
+    rest = dict(cast("dict[str, Any]", student))
+    style = {"profile": rest.pop("style"), **cast("dict[str, Any]", data.get("style") or {})}
+    kept = {key: value for key, value in data.items() if key != "student"}
+    return {**kept, **({"student": rest} if rest else {}), "style": style}
 
 
 def _tell_apart(endpoints: object, source: Path | str, text: str) -> None:
@@ -350,7 +403,8 @@ def settled(config: Config) -> dict[str, Any]:
 
     Files are named by what they hold.
     """
-    data = inputs.contained(config.model_dump(mode="json", exclude={"budget"}, exclude_none=True))
+    left_out: dict[str, Any] = {"budget": True, "run": {"on"}}
+    data = inputs.contained(config.model_dump(mode="json", exclude=left_out, exclude_none=True))
     for endpoint in cast("dict[str, dict[str, Any]]", data["endpoints"]).values():
         moved = {"base_url", "url"} if endpoint.get("identity") else set[str]()
         for key in (CHANGEABLE | moved) & endpoint.keys():
@@ -381,7 +435,11 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], at: str = "") ->
 
 
 def to_toml(config: Config) -> str:
-    """The resolved configuration as TOML, every default filled in, files named as a run folder keeps them."""
+    """The resolved configuration as TOML, every default filled in, files named as a run folder keeps them.
+
+    Where the calls are made is no part of what a run is made of.
+    """
     import tomli_w
 
-    return tomli_w.dumps(inputs.contained(config.model_dump(mode="json", exclude_none=True)))
+    data = config.model_dump(mode="json", exclude={"run": {"on"}}, exclude_none=True)
+    return tomli_w.dumps(inputs.contained(data))

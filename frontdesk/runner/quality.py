@@ -20,6 +20,8 @@ from simulator.realism.result import Quality, read_quality
 from simulator.roles import PACKAGE, Roles
 
 FILE = "quality.json"
+STAGE = "quality"
+"""It ends when what people read is written too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ def write_quality(folder: RunFolder, changes: Mapping[str, float]) -> RunQuality
     table = with_changes(changes)
     material = _material(source)
     found = assess(source.dialogues, material, table, language=run.language, seed=run.seed)
+    published.begin(folder.path, STAGE)
     write_json(folder.file(FILE), found)
     published.record(folder.path, FILE)
     return RunQuality(found, source.config)

@@ -36,7 +36,7 @@ _PROPER = _split(
     Spearman Kendall Fleiss Gwet Welch Bridge MathDial SimulatorArena SocraticBench Google Anthropic Vertex
     Cloud Storage Bedrock BigQuery Chromium Parquet OpenTelemetry Ctrl SQLite id ids csv tsv json jsonl yaml
     toml true false dict pip pyarrow pandas matplotlib litellm xllamacpp Hedges Olkin Cliff Borenstein Pratt
-    Satterthwaite responseTimeSec Chen Crowd BT choix Raw ddof CPython
+    Satterthwaite responseTimeSec Chen Crowd BT Elo choix Raw ddof CPython
     """
 )
 """Authors of methods, sets of data and programs, which have no other name."""

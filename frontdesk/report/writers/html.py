@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
-from frontdesk.report.blocks import Document
-from frontdesk.report.plots import series_class
+from frontdesk.report.blocks import Block, Cell, Chart, Column, Document, Text
+from frontdesk.report.marks import series_class
 from frontdesk.report.untrusted import visible
 
 
@@ -17,10 +20,37 @@ def _finalized(value: object) -> object:
     return visible(value) if type(value) is str else value
 
 
+def _joined(blocks: Sequence[Block]) -> list[Block | list[Block]]:
+    """The blocks; warnings that follow each other as one list, and so are small pictures."""
+    parts: list[Block | list[Block]] = []
+    for kind, run in groupby(blocks, _kind):
+        own = list(run)
+        parts += [own] if kind and len(own) > 1 else own
+    return parts
+
+
+def _kind(block: Block) -> str:
+    if isinstance(block, Text):
+        return "warning" if block.kind == "warn" else ""
+    return "picture" if isinstance(block, Chart) and block.narrow is None else ""
+
+
+def _looks(cell: Cell, column: Column) -> Markup:
+    """The attributes of a table's cell: numbers stand to the right, shades are classes and a strength."""
+    names, strength = ["n"] if column.number else list[str](), None
+    if cell.lean is not None:
+        names += ["heat", "win" if cell.lean >= 0.5 else "lose"]
+        strength = 100 * abs(cell.lean - 0.5)
+    elif cell.heat is not None:
+        names, strength = [*names, "heat"], 50 * cell.heat
+    shown = Markup(' class="{}"').format(" ".join(names)) if names else Markup("")
+    return shown if strength is None else shown + Markup(' style="--heat: {:.0f}%"').format(strength)
+
+
 @lru_cache(1)
 def environment() -> Environment:
     """Autoescape everywhere; a name that a template uses and nobody gave is an error."""
-    return Environment(
+    made = Environment(
         loader=PackageLoader("frontdesk.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -28,6 +58,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.globals |= {"joined": _joined, "looks": _looks}
+    return made
 
 
 def render(template_name: str, **context: Any) -> str:
@@ -35,10 +67,10 @@ def render(template_name: str, **context: Any) -> str:
     return environment().get_template(template_name).render(**context)
 
 
-def html(document: Document) -> str:
-    """One self-contained page: no script, nothing fetched."""
+def html(document: Document, template_name: str = "report.html.j2") -> str:
+    """One self-contained page: no script, nothing fetched; another template may add to it."""
     return render(
-        "report.html.j2",
+        template_name,
         document=document,
         language=document.language,
         title=document.title,

@@ -188,7 +188,7 @@ def _rounds(names: Sequence[str], pairs: Sequence[RoundPair], say: Words) -> Tab
     for pair in pairs:
         rates[pair.a, pair.b] = rates[pair.b, pair.a] = pair.rate
     rows = [
-        (Cell(brief(a)), *(Cell(percent(rates.get((a, b))), heat=rates.get((a, b))) for b in names)) for a in names
+        (Cell(brief(a)), *(Cell(percent(rates.get((a, b))), lean=rates.get((a, b))) for b in names)) for a in names
     ]
     return Table(columns("", *map(brief, names)), rows, title=say("round_matrix"))
 

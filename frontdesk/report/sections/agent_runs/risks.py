@@ -8,7 +8,7 @@ from arena.agent_runs.result import Cause, PathFailures, Pattern, ShownItem
 from arena.agent_runs.scoring import Analysis
 from frontdesk.report.blocks import Block, Cell, Column, Either, Point, Section, Table, Text, cells, points
 from frontdesk.report.figures import percent, plain
-from frontdesk.report.plots import INVALID
+from frontdesk.report.marks import INVALID
 from frontdesk.report.sections.agent_runs.texts import DIGITS, brief
 from frontdesk.report.sentences import spoken
 from runstore.languages import Words

@@ -6,7 +6,6 @@ from arena.judges import behaviour
 from frontdesk.report.blocks import (
     Block,
     Cell,
-    Chart,
     Column,
     Example,
     Section,
@@ -17,7 +16,8 @@ from frontdesk.report.blocks import (
     columns,
 )
 from frontdesk.report.figures import count, level_text, percent, plain, span
-from frontdesk.report.plots import SURE, Dot, dots
+from frontdesk.report.marks import SURE
+from frontdesk.report.plots.dots import Dot, dot_chart
 from frontdesk.report.sections.run.data import RunData
 from frontdesk.report.sections.run.names import criterion_name
 from frontdesk.report.sections.run.result import colour_of
@@ -67,7 +67,7 @@ def _position(data: RunData, say: Words) -> list[Block]:
         }
         sentence = say("position_effect", log_odds=f"{effect.log_odds:+.2f}", interval=interval, **limits)
     title = say("position_chart")
-    chart = dots(
+    chart = dot_chart(
         [
             Dot(row.judge, row.share.value, row.share.lower, row.share.upper, SURE, percent(row.share.value), "–")
             for row in rows
@@ -75,8 +75,10 @@ def _position(data: RunData, say: Words) -> list[Block]:
         title,
         reference=0.5,
         percent=True,
+        axis=say("first_share"),
+        key="slots",
     )
-    return [Chart(chart, title), table, Text(sentence)]
+    return [chart, table, Text(sentence)]
 
 
 def _consistency(data: RunData, say: Words) -> list[Block]:

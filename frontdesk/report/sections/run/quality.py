@@ -11,7 +11,7 @@ from frontdesk.report.sentences import spoken
 from frontdesk.report.writers.markdown import markdown
 from frontdesk.runner import published
 from frontdesk.runner.config import Config
-from frontdesk.runner.quality import RunQuality
+from frontdesk.runner.quality import STAGE, RunQuality
 from frontdesk.runner.runfolder import RunFolder
 from runstore.languages import words
 from runstore.publish import write_text
@@ -241,3 +241,4 @@ def write_quality(folder: RunFolder, quality: RunQuality) -> None:
     """``quality.md`` of a run whose students were assessed, in the run's language."""
     write_text(folder.file("quality.md"), markdown(document(quality.found, quality.config)))
     published.record(folder.path, "quality.md")
+    published.end(folder.path, STAGE)

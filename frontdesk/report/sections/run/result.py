@@ -8,7 +8,7 @@ from itertools import combinations
 from arena.agreement.shares import Share
 from arena.ratings.decision import clusters_needed
 from arena.ratings.result import Leaderboard, Pair, RatedModel
-from frontdesk.report.blocks import Bar, Block, Cell, Chart, Section, Table, Text, cells, columns, points
+from frontdesk.report.blocks import Bar, Block, Cell, Section, Table, Text, cells, columns, points
 from frontdesk.report.figures import (
     count,
     level_text,
@@ -20,7 +20,8 @@ from frontdesk.report.figures import (
     span_of_points,
     with_span,
 )
-from frontdesk.report.plots import INVALID, LESS_SURE, SURE, TIE, Dot, dots
+from frontdesk.report.marks import INVALID, LESS_SURE, SURE, TIE
+from frontdesk.report.plots.dots import Dot, dot_chart
 from frontdesk.report.sections.ratings.standings import standings
 from frontdesk.report.sections.ratings.stop import stop_told
 from frontdesk.report.sections.run import gaps, outcomes, service
@@ -257,7 +258,7 @@ def leaderboard(data: RunData, say: Words) -> Section:
         for model in board.models
     ]
     title = say("rating_chart", level=level)
-    blocks: list[Block] = [Chart(dots(dot_rows, title, reference=reference), title)]
+    blocks: list[Block] = [dot_chart(dot_rows, title, reference=reference, axis=say("rating_axis"), key="ratings")]
     rounds = any(model.rating_rounds is not None for model in board.models)
     keys = ("rating", "interval", "rank", "places", "wins", "losses", "ties", "matches", "win_rate")
     titles = [say(key, level=level) if key == "interval" else say(key) for key in keys]
@@ -392,7 +393,7 @@ def _matrix(data: RunData, say: Words) -> Table:
 def _rate(share: Share | None) -> Cell:
     if share is None or share.value is None:
         return Cell("" if share is None else "–")
-    return Cell(percent(share.value), heat=share.value, soft=f"({share.of})")
+    return Cell(percent(share.value), lean=share.value, soft=f"({share.of})")
 
 
 def breakdowns(data: RunData, say: Words) -> Section:

@@ -15,7 +15,7 @@ from arena.scoring.disagreement import Disagreement, disagreements
 from arena.scoring.tables import ALL, ALL_JUDGES, Spread, judges_of, measures
 from frontdesk.report.blocks import Block, Cell, Column, Document, Section, Table, Text, cells, columns
 from frontdesk.report.figures import plain
-from frontdesk.report.plots import differences_against_means, scatter
+from frontdesk.report.plots.planes import differences_against_means, scatter
 from frontdesk.report.sections.scores.notes import notes, provenance
 from frontdesk.report.sentences import spoken
 from frontdesk.runner.score_files import ScoreResults

@@ -128,10 +128,10 @@ const Board = {
     const body = names.map((name, row) => Arena.el("tr", {}, Arena.el("th", { scope: "row" }, Arena.el("span", { class: "fit" }, Arena.dot(row), name)),
       ...names.map((_, column) => {
         const { points, of } = cells[row][column];
-        const cell = Arena.el("td", { class: "n heat" });
+        const cell = Arena.el("td", { class: of && row !== column ? `n heat ${2 * points >= of ? "win" : "lose"}` : "n heat" });
         if (row !== column) {
           cell.append(of ? Arena.percent(points / of) : "–", Arena.el("span", { class: "soft of" }, String(of)));
-          if (of) cell.style.setProperty("--heat", `${Math.round((55 * points) / of)}%`);
+          if (of) cell.style.setProperty("--heat", `${Math.round(100 * Math.abs(points / of - 0.5))}%`);
         }
         return cell;
       })));
