@@ -79,8 +79,7 @@ class Gateway:
     ) -> None:
         self.clocks = clocks or Clocks()
         self.offline, self.under_way, self.probing = offline, under_way, probing
-        self.journal, self.budget = journal, budget or Budget()
-        self.events = events or EventLog(None)
+        self.budget = budget or Budget()
         self.notify: Callable[[str], None] = lambda _: None
         self.telemetry: Telemetry | None = None
         self.endpoints = {
@@ -90,7 +89,7 @@ class Gateway:
         self.redactor = self._redactor(
             {*words, *words_of({name: adapter.settings.model_dump() for name, adapter in endpoints.items()})}
         )
-        self._recorder = Recorder(journal, self.redactor, self.events, self.clocks, self.stop)
+        self._recorder = Recorder(journal, self.redactor, events or EventLog(None), self.clocks, self.stop)
         self._flying = Flying()
         self._deadlines = Deadlines(self.clocks.ticks)
         self.transport = Transport()
@@ -111,6 +110,24 @@ class Gateway:
         from gateway.adapters.catalog import build
 
         return cls({name: build(name, settings) for name, settings in endpoints.items()}, **options)
+
+    @property
+    def journal(self) -> Journal | None:
+        """Where calls are written, and looked for first."""
+        return self._recorder.journal
+
+    @journal.setter
+    def journal(self, journal: Journal) -> None:
+        self._recorder.journal = journal
+
+    @property
+    def events(self) -> EventLog:
+        """What happened, line by line."""
+        return self._recorder.events
+
+    @events.setter
+    def events(self, events: EventLog) -> None:
+        self._recorder.events = events
 
     async def __aenter__(self) -> Gateway:
         return self

@@ -28,13 +28,13 @@ class Recorder:
         clocks: Clocks,
         stop: Callable[[Stopped], Stopped],
     ) -> None:
-        self._journal, self._redactor, self._events = journal, redactor, events
+        self.journal, self.events, self._redactor = journal, events, redactor
         self._clocks, self._stop = clocks, stop
 
     async def announced(self, target: Endpoint, call: Call) -> None:
         """Every attempt is written before it is sent: whatever ends this process, a cap counts it."""
         call.announced += 1
-        journal = self._journal
+        journal = self.journal
         if journal is None:
             return
         self._put(call.key, "sent", sent_line(target.name_json, self._clocks.wall(), call.announced))
@@ -45,7 +45,7 @@ class Recorder:
 
     async def answered(self, target: Endpoint, call: Call, answer: Answer, bodies: Sequence[bytes]) -> None:
         """Written, when this returns."""
-        if self._journal is not None:
+        if self.journal is not None:
             line = ok_line(target.name_json, call, answer, bodies, self._clocks.wall())
             await self._written(call.key, "ok", line)
 
@@ -66,20 +66,20 @@ class Recorder:
         last: dict[str, Any] = call.faults[-1] if call.faults else {}
         about = {name: last.get(name) for name in ("status", "latency_s", "request_id")}
         where = {"endpoint": target.name, "stage": call.stage, "item": call.item, "attempt": len(call.faults)}
-        self._events.emit(event, **where, kind=kind, message=message, **about, key=call.key)
+        self.events.emit(event, **where, kind=kind, message=message, **about, key=call.key)
 
     def sync(self) -> None:
         """All that is written, on the disk. Raises JournalLost."""
-        if self._journal is None:
+        if self.journal is None:
             return
         try:
-            self._journal.sync()
+            self.journal.sync()
         except OSError as error:
             raise self._lost(error) from None
 
     async def _written(self, key: str, state: State, line: bytes) -> None:
         self._put(key, state, line)
-        written = self._journal.written() if self._journal is not None else None
+        written = self.journal.written() if self.journal is not None else None
         if written is None:
             return
         try:
@@ -88,10 +88,10 @@ class Recorder:
             raise self._lost(error) from None
 
     def _put(self, key: str, state: State, line: bytes) -> None:
-        if self._journal is None:
+        if self.journal is None:
             return
         try:
-            self._journal.put(key, state, self._redactor.record(line))
+            self.journal.put(key, state, self._redactor.record(line))
         except OSError as error:
             raise self._lost(error) from None
 

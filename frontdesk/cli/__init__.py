@@ -12,7 +12,6 @@ import sys
 from importlib import import_module
 from io import TextIOWrapper
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NoReturn, cast
 
 PROGRAM = "tutor-arena"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -186,6 +187,16 @@ class BudgetSection(Section):
     trial_rounds: Whole = Field(default=30, ge=0)
 
 
+class SiteSection(Section):
+    """What a published site says of itself. No result depends on it: it may change at any time."""
+
+    title: str | None = Field(default=None, min_length=1)
+    description: str | None = None
+    date: datetime.date | None = None
+    licence: str | None = None
+    contact: str | None = None
+
+
 class Config(Section):
     """A whole configuration. A stage that a command does not run may be left out."""
 
@@ -201,6 +212,7 @@ class Config(Section):
     student: StudentSection | None = None
     rate: RateSection = RateSection()
     budget: BudgetSection = BudgetSection()
+    site: SiteSection | None = None
     _source: str = PrivateAttr("the configuration")
 
     def model_post_init(self, context: object, /) -> None:
@@ -399,11 +411,11 @@ CHANGEABLE = frozenset(
 
 
 def settled(config: Config) -> dict[str, Any]:
-    """What a run's results depend on: all but budget, limits, prices, keys (and a moved server's address).
+    """What a run's results depend on: all but budget, site, limits, prices, keys (and a moved server's address).
 
     Files are named by what they hold.
     """
-    left_out: dict[str, Any] = {"budget": True, "run": {"on"}}
+    left_out: dict[str, Any] = {"budget": True, "site": True, "run": {"on"}}
     data = inputs.contained(config.model_dump(mode="json", exclude=left_out, exclude_none=True))
     for endpoint in cast("dict[str, dict[str, Any]]", data["endpoints"]).values():
         moved = {"base_url", "url"} if endpoint.get("identity") else set[str]()

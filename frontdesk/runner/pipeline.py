@@ -71,8 +71,8 @@ class Pipeline:
     """The stages over one run folder and one gateway (None where no stage will call a model).
 
     ``batch_poll_s``: endpoints whose provider has a batch interface are asked through it, with at most so many
-    seconds between looks at a job; the others in real time. ``share``: the dialogues that are held here; the others
-    are somebody else's.
+    seconds between looks at a job; the others in real time. ``share``: the dialogues that are held here, not
+    elsewhere.
     """
 
     def __init__(

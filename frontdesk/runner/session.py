@@ -64,16 +64,15 @@ async def opened(
         folder.claim(config, gateway.redactor, change=change)
         gateway.events = EventLog(folder.file("log.jsonl"), gateway.redactor)
         closing.callback(gateway.events.close)
-        gateway.journal = Journal(folder.journal, durable=durable)
-        closing.callback(gateway.journal.close)
+        journal = gateway.journal = Journal(folder.journal, durable=durable)
+        closing.callback(journal.close)
         gateway.telemetry = from_environment()
         if gateway.telemetry is not None:
             closing.callback(gateway.telemetry.close)
         gateway.notify = progress.say
-        pipeline = Pipeline(folder, config, gateway, progress, batch_poll_s)
-        progress.status = lambda: outcome.status(pipeline)
-        _greet(gateway, gateway.journal, progress)
-        async with gateway, _pipeline(folder, config, gateway, progress) as pipeline:
+        _greet(gateway, journal, progress)
+        async with gateway, _pipeline(folder, config, gateway, progress, batch_poll_s) as pipeline:
+            progress.status = lambda: outcome.status(pipeline)
             try:
                 yield pipeline
             finally:
@@ -82,11 +81,11 @@ async def opened(
 
 @asynccontextmanager
 async def _pipeline(
-    folder: RunFolder, config: Config, gateway: Gateway, progress: Progress
+    folder: RunFolder, config: Config, gateway: Gateway, progress: Progress, batch_poll_s: float | None
 ) -> AsyncGenerator[Pipeline]:
     """The stages here, or where the configuration says that their calls are made. Raises Problem."""
     if config.run.on is None:
-        yield Pipeline(folder, config, gateway, progress)
+        yield Pipeline(folder, config, gateway, progress, batch_poll_s)
         return
     from frontdesk.runner.cluster import addresses  # what it needs is an extra
 
