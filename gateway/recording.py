@@ -18,7 +18,8 @@ from runstore.journal import Journal, State
 
 class Recorder:
     """Writes before anything that is written is used. ``stop`` is told once that nothing can be written any more,
-    and gives back what is raised then: what cannot be written must not be paid for."""
+    and gives back what is raised then: what cannot be written must not be paid for. ``journal`` and ``events`` are
+    the gateway's, which a session opens later than it."""
 
     def __init__(
         self,

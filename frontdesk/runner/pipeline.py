@@ -104,8 +104,6 @@ class Pipeline:
             return [], []
         subsets = self.cut(dialogues)
         replies = await self.collect(subsets)
-        for stage in ("rate", "report"):  # what is made of older verdicts is so until then
-            published.begin(self.folder.path, stage)
         judged = await self.judge(subsets, replies)
         if self.config.student is not None:
             await self.student(subsets, replies)

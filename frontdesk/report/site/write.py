@@ -59,7 +59,7 @@ def write_site(data: RunData, out: Path, language: Language | None = None) -> Pa
     static = files("frontdesk.report.site") / "static"
     for name in (*SCRIPTS, "site.css"):
         write_bytes(out / name, (static / name).read_bytes())
-    write_text(out / "page.css", environment().get_template("page.css").render())
+    write_text(out / "page.css", environment("frontdesk.report").get_template("page.css").render())
     say = words("frontdesk.report", "run", language)
     write_downloads(data, out, told)
     _endpoints(data, out, str(told["title"]), language)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -61,14 +61,17 @@ def _is_long(text: str, kind: str) -> bool:
     return len(text) > letters or text.count("\n") >= lines
 
 
-@lru_cache(1)
-def environment() -> Environment:
-    """Autoescape everywhere; a name that a template uses and nobody gave is an error."""
+@lru_cache
+def environment(package: str, *, fills_forms: bool = False) -> Environment:
+    """A package's templates: autoescape everywhere; a name that a template uses and nobody gave is an error.
+
+    ``fills_forms``: texts come back as they were given, so nothing unseen in them is replaced.
+    """
     made = Environment(
-        loader=PackageLoader("frontdesk.report"),
+        loader=PackageLoader(package),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_finalized,
+        finalize=None if fills_forms else _finalized,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -79,13 +82,13 @@ def environment() -> Environment:
         "marked": _marked,
         "is_long": _is_long,
     }
-    made.globals.update(tools)
+    cast("dict[str, Any]", made.globals).update(tools)
     return made
 
 
 def render(template_name: str, **context: Any) -> str:
     """The page as text."""
-    return environment().get_template(template_name).render(**context)
+    return environment("frontdesk.report").get_template(template_name).render(**context)
 
 
 def html(document: Document, template_name: str = "report.html.j2") -> str:
