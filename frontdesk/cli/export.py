@@ -17,9 +17,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--as",
         dest="form",
         required=True,
-        choices=("openai", "sharegpt", "preference", "lmarena", "parquet", "hf"),
+        choices=("openai", "sharegpt", "preference", "lmarena", "inspect", "parquet", "hf"),
         help="openai: chat fine-tuning rows; sharegpt: conversations; preference: one row a winner; "
         "lmarena: battles as FastChat and arena-rank read them; "
+        "inspect: a log an endpoint for Inspect's viewer and data frames; "
         "parquet: every stage file as a table; hf: a dataset folder with card",
     )
     parser.add_argument(
