@@ -36,6 +36,7 @@ _PROPER = _split(
     Spearman Kendall Fleiss Gwet Welch Bridge MathDial SimulatorArena SocraticBench Google Anthropic Vertex
     Cloud Storage Bedrock BigQuery Chromium Parquet OpenTelemetry Ctrl SQLite id ids csv tsv json jsonl yaml
     toml true false dict pip pyarrow pandas matplotlib litellm xllamacpp Hedges Olkin Cliff Borenstein Pratt
+    Arrow Inspect Zstandard deflate polars
     Satterthwaite responseTimeSec parquet tls Chen Crowd BT Elo choix Raw ddof CPython
     """
 )
@@ -50,7 +51,7 @@ _IDS = _split(
 TYPED = _split(
     """
     repeat run file tab best place ranking decide all openai headers body items factors design size role text
-    workers options kind
+    workers options kind inspect
     teacher
     """
 )
