@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hmac
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -21,6 +22,7 @@ from frontdesk.web.exports import rating_rows
 from frontdesk.web.guard import Refused
 from frontdesk.web.site import Site
 from frontdesk.web.store import Store
+from runstore.languages import words
 from runstore.publish import csv_text
 
 
@@ -55,22 +57,28 @@ class Organiser:
         await self._allowed(request)
         site = self.site
         raters, items, ratings, links = await site.ask(_all, site.store)
+        language = site.study.languages[0]
+        done, called = sum(1 for item in items if item.submitted_at), words("frontdesk.web", "pages", language)
         shown: dict[str, Any] = {
-            "title": say(site.study.title, "en"),
-            "language": "en",
+            "title": say(site.study.title, language),
+            "language": language,
+            "words": called.texts,
+            "heading": called("org_done", done=done, planned=len(items)),
             "languages": (),
             "narrow": False,
-            "progress": [self.progress(rater, items, ratings) for rater in raters],
+            "progress": [self.progress(rater, items, ratings, called.texts) for rater in raters],
             "cells": cells(items),
             "links": [(rater, f"{site.address}/r/{token}") for rater, token, _ in links],
             "export": f"/o/{request.match_info['token']}/ratings.csv",
-            "done": sum(1 for item in items if item.submitted_at),
+            "done": done,
             "planned": len(items),
         }
         html = site.templates.get_template("organiser.html.j2").render(**shown)
         return web.Response(text=html, content_type="text/html")
 
-    def progress(self, rater: Rater, items: list[Item], ratings: list[Rating]) -> Progress:
+    def progress(
+        self, rater: Rater, items: list[Item], ratings: list[Rating], called: Mapping[str, str]
+    ) -> Progress:
         mine = [item for item in items if item.rater == rater.rater and item.submitted_at]
         answers: dict[str, dict[str, str]] = defaultdict(dict)
         for rating in ratings:
@@ -83,8 +91,8 @@ class Organiser:
         )
         times = [item.seconds for item in mine if item.seconds is not None]
         return Progress(
-            rater.rater, rater.group, self.site.place(rater), rater.submitted, rater.items,
-            median(times) if times else None, found.flags,
+            rater.rater, rater.group, _where(self.site.place(rater), called), rater.submitted, rater.items,
+            median(times) if times else None, tuple(called[_SIGNS[flag]] for flag in found.flags),
         )  # fmt: skip
 
     async def ratings(self, request: web.Request) -> web.Response:
@@ -92,6 +100,15 @@ class Organiser:
         rows = rating_rows(await self.site.ask(self.site.store.answers.ratings))
         name = {"Content-Disposition": 'attachment; filename="ratings.csv"'}
         return web.Response(text=csv_text(HEADER, rows), content_type="text/csv", headers=name)
+
+
+_SIGNS = {"straight-lining": "org_sign_straight", "too fast": "org_sign_fast"}
+
+
+def _where(place: str, called: Mapping[str, str]) -> str:
+    """``item/3`` in words: the step, and which of them."""
+    step, _, number = place.partition("/")
+    return f"{called['org_at_' + step]} {number}".strip()
 
 
 def _all(store: Store) -> tuple[list[Rater], list[Item], list[Rating], list[tuple[str, str, str]]]:
