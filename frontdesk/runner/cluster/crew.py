@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -34,6 +34,8 @@ FIRST_WORKER_S = 600.0
 """How long to wait for a first worker: a queue of a cluster may take its time."""
 ANOTHER_WORKER_S = 60.0
 LONGEST_STOP_S = 45.0
+FETCH_S = 10.0
+"""How long a worker may take to send a block; it is asked again later."""
 MOST_ATTEMPTS = 8
 RESOURCE = "tutor-arena"
 """Where any worker declares this resource, only those that do are given shards."""
@@ -70,15 +72,17 @@ class Crew:
         if self.client is not None:
             with contextlib.suppress(*_GONE, Exception):
                 await asyncio.wait_for(self.desk("leave"), 2.0)
-                unseen = [worker for worker, seen in self.seen.items() if not seen]
+                known = (await self.client.scheduler.identity(n_workers=-1))["workers"]
+                unseen = [worker for worker, seen in self.seen.items() if not seen and worker in known]
                 if unseen:
-                    await self.client.run(_forget, self.run, workers=unseen, on_error="ignore")
+                    asked = self.client.run(_forget, self.run, workers=unseen, on_error="ignore")
+                    await asyncio.wait_for(asked, FETCH_S)
         with contextlib.suppress(*_GONE, Exception):
             await self._closing.aclose()
 
     # -- the cluster
 
-    async def _ready(self, say: Any) -> Any:
+    async def ready(self, say: Callable[[str], None] = lambda _: None) -> Any:
         """The client, connected. Raises Problem where there is no such cluster."""
         if self.client is not None:
             return self.client
@@ -93,7 +97,7 @@ class Crew:
         await self.desk("drive", self.client.id)
         return self.client
 
-    async def _target(self, say: Any) -> Any:
+    async def _target(self, say: Callable[[str], None]) -> Any:
         on = self.on
         if on.address:
             return on.address
@@ -175,7 +179,7 @@ class Crew:
         gateway, progress = pipeline.opened(), pipeline.progress
         if of == 0 or gateway.stopped is not None:
             return
-        await self._ready(progress.say)
+        await self.ready(progress.say)
         names = await self._placed(gateway)
         await self.look_around(pipeline, names)
         shards = [_Shard(Share(index, len(names)), name) for index, name in enumerate(names)]
@@ -304,7 +308,10 @@ class _Watch:
                 asked = self._crew.client.run(
                     read_block, path, self._copies.fetched(path), workers=[worker], on_error="ignore"
                 )
-                block = (await asked).get(worker)
+                try:
+                    block = (await asyncio.wait_for(asked, FETCH_S)).get(worker)
+                except TimeoutError:
+                    break
                 if not block:
                     break
                 self._copies.add(path, block)
@@ -332,6 +339,7 @@ class _Watch:
         if shard.attempt >= MOST_ATTEMPTS:
             raise MachinesLost(f"shard {shard.share.index} was lost {shard.attempt} times")
         crew, before = self._crew, shard.worker
+        self._workers = {holder: worker for holder, worker in self._workers.items() if worker != before}
         found = await crew.workers(ANOTHER_WORKER_S)
         busy = {one.worker for one in self._shards if one.result is None and one is not shard}
         free = sorted(set(found) - busy) or sorted(found)

@@ -27,7 +27,7 @@ class ClusterPipeline(Pipeline):
         self, folder: RunFolder, config: Config, gateway: Gateway, progress: Progress, crew: Crew
     ) -> None:
         super().__init__(folder, config, gateway, progress)
-        self._crew = crew
+        self.crew = crew
         self._stays = False
 
     async def collect(self, subsets: Sequence[Subset], kept: Kept = NOTHING_KEPT) -> list[Reply]:
@@ -46,7 +46,7 @@ class ClusterPipeline(Pipeline):
             yield
             return
         unit = "sheets" if stage == "score" else "rounds"
-        await self._crew.ahead(self, stage, of, unit)
+        await self.crew.ahead(self, stage, of, unit)
         endpoints: dict[str, Any] = self.opened().endpoints
         served = served_of(endpoints)
         with self.progress.quiet():
