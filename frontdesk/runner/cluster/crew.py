@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+import dask
 from distributed import Client, Future, LocalCluster
 
 from frontdesk.runner.cluster import addresses, keys
 from frontdesk.runner.cluster.addresses import On
 from frontdesk.runner.cluster.desk import STOPS, MachinesLost, kind_of
+from frontdesk.runner.cluster.quiet import quiet
 from frontdesk.runner.cluster.segments import Copies, lines_of, read_block, share_of_rows
 from frontdesk.runner.cluster.service import OPERATION, DeskPlugin
 from frontdesk.runner.cluster.shard import Order, kept_folder, run_shard, sees
@@ -34,6 +36,8 @@ FIRST_WORKER_S = 600.0
 """How long to wait for a first worker: a queue of a cluster may take its time."""
 ANOTHER_WORKER_S = 60.0
 LONGEST_STOP_S = 45.0
+GONE_S = 10.0
+"""How long a scheduler may not be reached before it is gone."""
 FETCH_S = 10.0
 """How long a worker may take to send a block; it is asked again later."""
 MOST_ATTEMPTS = 8
@@ -86,7 +90,8 @@ class Crew:
         """The client, connected. Raises Problem where there is no such cluster."""
         if self.client is not None:
             return self.client
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        self._closing.enter_context(quiet())
+        self._closing.enter_context(dask.config.set({"distributed.comm.timeouts.connect": f"{GONE_S:g}s"}))
         try:
             target = await self._target(say)
             client = Client(target, asynchronous=True, timeout="30s", set_as_default=False)
@@ -289,7 +294,7 @@ class _Watch:
         self._stop_as_told()
 
     async def _look(self) -> None:
-        told = self._told = await asyncio.wait_for(self._crew.desk("look"), 30.0)
+        told = self._told = await asyncio.wait_for(self._crew.desk("look"), 2 * GONE_S)
         progress = self._pipeline.progress
         for line in told["lines"]:
             progress.say(line)
