@@ -92,16 +92,16 @@ class Measured:
 
 async def collected(folder: Path, config: configuration.Config, given: list[Subset]) -> tuple[float, float]:
     """Seconds until the workers' calls were in, and until the replies were published."""
-    from frontdesk.runner.cluster import crew
+    from frontdesk.runner.cluster.watch import Watch
 
     ended: list[float] = []
-    merge = crew._Watch.merge
+    merge = Watch.merge
 
     def merged(watch: Any) -> None:
         ended.append(time.perf_counter())
         merge(watch)
 
-    crew._Watch.merge = merged  # type: ignore[method-assign]
+    Watch.merge = merged  # type: ignore[method-assign]
     quiet = Progress((folder / "progress.txt").open("w"))
     run = RunFolder(folder / "run")
     async with opened(run, config, ["tutor"], progress=quiet) as pipeline:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar, cast, overload
@@ -92,7 +92,7 @@ class Lines(Generic[R]):
 
 
 @contextmanager
-def writing(path: Path, kind: type[R]) -> Iterator[Lines[R]]:
+def writing(path: Path, kind: type[R]) -> Generator[Lines[R]]:
     """A JSON-lines file that is moved into place when all its rows are there; dropped if they never are.
 
     One process at a time writes to it: what an earlier one left when it was killed is taken away.
