@@ -115,7 +115,7 @@ class Crew:
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
-            dashboard_address=None,  # pyright: ignore[reportArgumentType] - none is served
+            dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
             memory_limit=0,
             asynchronous=True,
