@@ -107,7 +107,7 @@ def read_battles(source: Path | str, columns: Columns | None = None) -> Battles:
 
 def _counted(files: Sequence[shards.Shard], columns: Columns) -> Battles:
     names = Names(files[0].path)
-    collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster, by_cluster=len(files) > 1)
+    collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster)
     games = GameIds()
     present: frozenset[str] | None = None
     for shard in files:

@@ -55,11 +55,12 @@ def support_of(units: Scores, cells: Cells, battles: Battles) -> Support:
         return Support(total, int(number[said].sum()), total - 1, 1 / max(total, 1))
     of_cell = np.zeros(len(battles.i))
     of_cell[cells.at] = cells.leverage
-    weight = np.ones(len(rows.cell)) if rows.weight is None else rows.weight
-    leverage = sums(rows.cluster, of_cell[rows.cell] * weight, rows.clusters)
+    leverage, battles_each = np.zeros(rows.clusters), np.zeros(rows.clusters)
+    for cell, cluster, weight in rows.blocks():
+        leverage += sums(cluster, of_cell[cell] * weight, rows.clusters)
+        battles_each += sums(cluster, weight, rows.clusters)
     taking_part = leverage > 0
     share = leverage / max(float(leverage.sum()), 1e-300)
-    battles_each = sums(rows.cluster, weight, rows.clusters)
     largest = (
         np.asarray(abs(units.by_cluster).max(axis=1).todense()).ravel()
         if not isinstance(units.by_cluster, np.ndarray)

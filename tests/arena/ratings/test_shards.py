@@ -110,7 +110,7 @@ def test_shards_with_other_columns_are_refused(tmp_path):
         read_battles(tmp_path / "many")
 
 
-def test_memory_does_not_grow_with_the_number_of_shards(tmp_path):
+def test_memory_does_not_grow_with_the_number_of_shards_where_battles_stand_alone(tmp_path):
     def peak(shards: int) -> int:
         folder = tmp_path / f"s{shards}"
         folder.mkdir()
@@ -123,7 +123,6 @@ def test_memory_does_not_grow_with_the_number_of_shards(tmp_path):
                 "model_a": np.array(NAMES)[a],
                 "model_b": np.array(NAMES)[b],
                 "winner": np.array(["model_a", "model_b", "tie"])[generator.integers(0, 3, size)],
-                "cluster": np.array([f"d-{n}" for n in range(50)])[generator.integers(0, 50, size)],
             }
             parquet.write_table(pa.table(columns), folder / f"{number}.parquet")
         tracemalloc.start()
