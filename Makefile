@@ -29,8 +29,18 @@ browser:
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium fonts-noto-cjk >/dev/null; } || \
 	  echo "no chromium: browser tests will be skipped, saying so"
 
-test: check browser ## all checks and all tests
+.venv-inspect/.installed:
+	$(PYTHON) -m venv .venv-inspect
+	.venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check 'inspect_ai>=0.3.150' 'pandas>=2.2' 'pyarrow>=17'
+	@touch $@
+
+inspect: .venv-inspect/.installed ## an environment of its own for inspect_ai, which reads our logs in a test
+
+test: check browser inspect ## all checks and all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+notebooks: $(STAMP) ## execute the notebooks of the documentation anew
+	$(BIN)/python docs/notebooks/make.py
 
 demo: $(STAMP) ## a small tournament on the embedded model: no key, a few minutes, leaves runs/demo/report.html
 	$(BIN)/tutor-arena demo
@@ -40,6 +50,6 @@ format: $(STAMP) ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .
 
 clean: ## remove the environment and caches
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-inspect .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help setup check browser test demo format clean
+.PHONY: help setup check browser inspect test notebooks demo format clean

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from frontdesk.cli import main as command
 from tests.support.fake_provider import FakeProvider
 from tests.support.refreshing import with_endpoint
-from tests.support.small_runs import counts, files_of, finished_twice, start, write_config
+from tests.support.small_runs import counts, files_of, finished_twice, start, timeless, write_config
 
 
 def killed(provider: FakeProvider, config: Path, run: Path, moment: int, patience_s: float) -> None:
@@ -48,14 +48,14 @@ def main() -> int:
         folder = Path(name)
         config = write_config(folder / "c.toml", provider, dialogues=8, subsets=16, concurrency=8)
         start("run", config, "--run", folder / "quiet").communicate()
-        quiet, calls = files_of(folder / "quiet"), provider.stats.calls
+        quiet, calls = timeless(files_of(folder / "quiet")), provider.stats.calls
         provider.configure(latency_ms=5, jitter_ms=10)
         for number in range(args.kills):
             provider.reset()
             run = folder / str(number)
-            moment = generator.randrange(1, calls + calls // 6)
+            moment = generator.randrange(1, calls + calls // 2)
             killed(
-                provider, config, run, min(moment, calls), generator.random() * (0.02 if moment < calls else 1.0)
+                provider, config, run, min(moment, calls), generator.random() * (0.02 if moment < calls else 1.5)
             )
             lost = counts(run)[1]
             accused += not is_right(run)
@@ -65,7 +65,8 @@ def main() -> int:
             repeated = provider.stats.answered - counts(run)[0]
             in_flight += repeated
             lost_total += lost
-            wrong = [file for file, data in quiet.items() if files_of(run).get(file) != data]
+            made = timeless(files_of(run))
+            wrong = [file for file, data in quiet.items() if made.get(file) != data]
             different += bool(wrong) or resumed.returncode != 0
             accused += not is_right(run)
             if wrong or repeated > lost:

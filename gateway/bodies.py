@@ -11,6 +11,8 @@ from gateway.errors import TRANSIENT, Fault
 MB = 1_000_000
 _PIECE, _INFLATED = 1 << 14, 1 << 18
 """Compressed bytes that are taken, and inflated bytes that are made, at a time."""
+_LARGE = 1 << 17
+"""Bytes of a body that take milliseconds to read."""
 _WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 
@@ -18,6 +20,19 @@ class Content(Protocol):
     """Bytes as they come: all that are there, or none at the end."""
 
     async def readany(self) -> bytes: ...
+
+
+class Turns:
+    """Large bodies are worked on one after the other, and everybody else has a turn between two of them."""
+
+    def __init__(self) -> None:
+        self._taken = asyncio.Lock()
+
+    async def turn(self, size: int) -> None:
+        """Before work on so many bytes that nothing interrupts."""
+        if size > _LARGE:
+            async with self._taken:
+                await asyncio.sleep(0)
 
 
 class _Stream(Protocol):

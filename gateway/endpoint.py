@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from array import array
 from collections.abc import Callable, Mapping
 from math import inf
 from typing import cast
@@ -56,6 +57,7 @@ class Endpoint:
         self.name_json = orjson.dumps(name)
         self.timeout_s: float = settings.timeout_s
         self.spent = Spent()
+        self.latencies = array("d")  # seconds of the answers that came, in their order
         self.told_until = 0.0
         self.health = EndpointHealth()
         self.gate = AdaptiveConcurrency(settings.concurrency, clock)

@@ -35,16 +35,17 @@ from gateway.errors import (
 from gateway.events import EventLog
 from gateway.leases import Place
 from gateway.prompt import Answer, Prompt
+from gateway.recording import Recorder
 from gateway.rereading import recall
 from gateway.retry import GiveUp, wait_before
-from gateway.rows import Call, failed_line, failure_of, fault_row, ok_line, sent_line
+from gateway.rows import Call, failure_of, fault_row
 from gateway.secrets import Redactor, check_key, tellable, words_of
 from gateway.sharing import Flying
 from gateway.telemetry import Telemetry
 from gateway.transport import Transport
 from gateway.wire import Attempt, Deadlines
 from runstore.ids import draw
-from runstore.journal import Journal, State
+from runstore.journal import Journal
 from runstore.records import Usage
 
 LONG_WAIT_S = 60.0
@@ -80,8 +81,7 @@ class Gateway:
     ) -> None:
         self.clocks = clocks or Clocks()
         self.offline, self.under_way, self.probing = offline, under_way, probing
-        self.journal, self.budget = journal, budget or Budget()
-        self.events = events or EventLog(None)
+        self.budget = budget or Budget()
         self.notify: Callable[[str], None] = lambda _: None
         self.telemetry: Telemetry | None = None
         self.endpoints = {
@@ -91,12 +91,30 @@ class Gateway:
         self.redactor = self._redactor(
             {*words, *words_of({name: adapter.settings.model_dump() for name, adapter in endpoints.items()})}
         )
+        self._recorder = Recorder(journal, self.redactor, events or EventLog(None), self.clocks, self.stop)
         self._flying = Flying()
         self._deadlines = Deadlines(self.clocks.ticks)
         self.transport = Transport()
         self._stop: Stopped | None = None
         self._stopping: asyncio.Future[None] | None = None
         self._is_capped = self.budget.is_capped
+
+    @property
+    def journal(self) -> Journal | None:
+        """Where every call is written; a session sets it when it has the run's lock."""
+        return self._recorder.journal
+
+    @journal.setter
+    def journal(self, journal: Journal | None) -> None:
+        self._recorder.journal = journal
+
+    @property
+    def events(self) -> EventLog:
+        return self._recorder.events
+
+    @events.setter
+    def events(self, events: EventLog) -> None:
+        self._recorder.events = events
 
     def _redactor(self, words: Collection[str]) -> Redactor:
         for endpoint in self.endpoints.values():
@@ -121,12 +139,8 @@ class Gateway:
 
     def sync(self) -> None:
         """All that is recorded, on the disk: at the end of a stage. Raises JournalLost, once."""
-        if self.journal is None or isinstance(self._stop, JournalLost):
-            return
-        try:
-            self.journal.sync()
-        except OSError as error:
-            raise self._lost(error) from None
+        if not isinstance(self._stop, JournalLost):
+            self._recorder.sync()
 
     # -- stopping
 
@@ -231,10 +245,7 @@ class Gateway:
                 await self.pause(ended)
         except (Stopped, asyncio.CancelledError):
             if call.faults and not call.is_out and not isinstance(self._stop, JournalLost):
-                line = failed_line(
-                    target.name_json, call, "interrupted", "stopped between attempts", "", self.clocks.wall()
-                )
-                self._put(call.key, "failed", line)
+                self._recorder.interrupted(target, call)
             raise
 
     async def _admit(self, target: Endpoint, call: Call) -> int:
@@ -299,7 +310,7 @@ class Gateway:
         lane.in_use += 1
         call.is_out = True
         try:
-            await self._announce(target, call)
+            await self._recorder.announced(target, call)
             started = self.clocks.ticks()
             found = await self._send(target, call, attempt)
         except BaseException:
@@ -314,18 +325,6 @@ class Gateway:
             return await self._settle_fault(target, call, attempt, found, latency)
         return await self._finish(target, call, reserved, attempt, found, latency)
 
-    async def _announce(self, target: Endpoint, call: Call) -> None:
-        """Every attempt is written before it is sent: whatever ends this process, a cap counts it."""
-        call.announced += 1
-        journal = self.journal
-        if journal is None:
-            return
-        self._put(call.key, "sent", sent_line(target.name_json, self.clocks.wall(), call.announced))
-        if journal.written() is not None:
-            await asyncio.sleep(0)  # this tick's lines are written before the next tick's callers go on
-            if journal.error is not None:
-                raise self._lost(journal.error)
-
     async def _send(self, target: Endpoint, call: Call, attempt: Attempt) -> Answer | Fault:
         """The adapter's work under the attempt's deadline."""
         task = cast("asyncio.Task[object]", asyncio.current_task())
@@ -334,6 +333,7 @@ class Gateway:
         answer: object = None
         try:
             answer = await target.adapter.send(call.sent, attempt)
+            await self.transport.turns.turn(attempt.size)  # for what follows goes through all of it again
         except asyncio.CancelledError:
             if not self._deadlines.absorbed(task):
                 raise
@@ -341,7 +341,7 @@ class Gateway:
             message = f"no answer within {target.timeout_s:g} s" if self._stop is None else given_up
             return Fault("timeout", message, TRANSIENT)
         except Fault as caught:
-            fault = caught
+            fault = caught.at_rest()
         except Exception as error:
             fault = Fault("unexpected", explained(error))
         await self._deadlines.end(task)
@@ -357,6 +357,7 @@ class Gateway:
         attempt.lane.went_well()
         target.health.worked()
         target.settle(call.estimate, reserved, answer.usage)
+        target.latencies.append(latency)
         usd = target.cost(answer.usage)
         self._spend(target, answer.usage, usd)
         if usd is None and self.budget.usd is not None and target.is_priced:
@@ -367,9 +368,7 @@ class Gateway:
         answer = answer._replace(
             latency_s=latency, cost_usd=usd, retried=tuple([fault["kind"] for fault in call.faults])
         )
-        if self.journal is not None:
-            line = ok_line(target.name_json, call, answer, attempt.bodies, self.clocks.wall())
-            await self._record(call.key, "ok", line)
+        await self._recorder.answered(target, call, answer, attempt.bodies)
         if self.telemetry is not None:
             self.telemetry.answered(target.name, target.adapter.settings, call, answer)
         return answer
@@ -397,7 +396,7 @@ class Gateway:
         if self.probing and fault.kind in ("connection", "timeout"):
             fault.retry = NO
         call.faults.append(fault_row(fault, latency, usd, attempt.bodies))
-        self._log("attempt_failed", target, call, fault.kind, fault.message)
+        self._recorder.event("attempt_failed", target, call, fault.kind, fault.message)
         if target.health.failed(fault):
             reason = f"{target.name}: {target.health.reason}"
             self.events.emit("endpoint_stopped", endpoint=target.name, message=reason)
@@ -423,44 +422,14 @@ class Gateway:
         """The call ends without an answer: written, then raised."""
         target.spent.failed += 1
         self.budget.total.failed += 1
-        self._log("call_failed", target, call, kind, message)
-        line = failed_line(target.name_json, call, kind, message, text, self.clocks.wall())
-        await self._record(call.key, "truncated" if kind == "truncated" else "failed", line)
+        await self._recorder.failed(target, call, kind, message, text)
         failure = _FAILURES.get(kind, CallFailed)(target.name, kind, message, len(call.faults), text)
         if self.telemetry is not None:
             self.telemetry.failed(target.name, target.adapter.settings, call, failure)
-        raise failure
-
-    # -- writing
-
-    async def _record(self, key: str, state: State, line: bytes) -> None:
-        """Written, when this returns."""
-        self._put(key, state, line)
-        written = self.journal.written() if self.journal is not None else None
-        if written is None:
-            return
         try:
-            await asyncio.shield(written)
-        except OSError as error:
-            raise self._lost(error) from None
-
-    def _put(self, key: str, state: State, line: bytes) -> None:
-        if self.journal is None:
-            return
-        try:
-            self.journal.put(key, state, self.redactor.record(line))
-        except OSError as error:
-            raise self._lost(error) from None
-
-    def _lost(self, error: OSError) -> Stopped:
-        """What cannot be written must not be paid for."""
-        return self.stop(JournalLost(f"the journal cannot be written: {error.strerror or error}"))
-
-    def _log(self, event: str, target: Endpoint, call: Call, kind: str, message: str) -> None:
-        last: dict[str, Any] = call.faults[-1] if call.faults else {}
-        about = {name: last.get(name) for name in ("status", "latency_s", "request_id")}
-        where = {"endpoint": target.name, "stage": call.stage, "item": call.item, "attempt": len(call.faults)}
-        self.events.emit(event, **where, kind=kind, message=message, **about, key=call.key)
+            raise failure
+        finally:
+            del failure  # its traceback leads to this frame: a ring would keep all that the call held
 
 
 _FAILURES = {"forbidden": Forbidden, "endpoint_stopped": EndpointStopped}

@@ -81,6 +81,11 @@ class Fault(Exception):
         self.text, self.usage = text, usage
         self.request_id = clean_unicode(request_id) if isinstance(request_id, str) else None
 
+    def at_rest(self) -> Fault:
+        """The fault to be kept: without the frames that it passed, for they hold the whole response."""
+        self.__traceback__ = self.__context__ = self.__cause__ = None
+        return self
+
 
 class CallFailed(Exception):
     """A call ended without an answer. ``partial`` is the text that came before it was cut off, if any."""

@@ -32,7 +32,8 @@ class Prompt:
     ``messages`` is the chat form every chat endpoint sends: at most one system message, first; then user and
     assistant in turn, beginning and ending with user. ``transcript`` and ``fields`` say the same in pieces, for
     adapters with a form of their own (templates of a tutor service, few-shot completion of a tiny model):
-    ``fields`` may hold persona, topic, style, dialogue_id, subset_id, response_a, response_b.
+    ``fields`` may hold persona, topic, style, dialogue_id, subset_id, response_a, response_b; words (how many a
+    message is to have) and sample (which of several candidates it is).
     """
 
     role: Literal["student", "teacher", "judge", "score"]

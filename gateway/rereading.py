@@ -41,7 +41,7 @@ class Replay:
     async def post(self, path: str, body: bytes, headers: object = None) -> WireReply:  # noqa: ARG002 - a Wire
         return self._next()
 
-    async def lend(self, path: str, use: object) -> WireReply:  # noqa: ARG002 - a Wire
+    async def lend(self, path: str, body: bytes, use: object) -> WireReply:  # noqa: ARG002 - a Wire
         return self._next()
 
     async def fetch(self, method: str, url: str, headers: object, body: bytes) -> WireReply:  # noqa: ARG002 - a Wire

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-_NAMES = r"(?:\w+:)?(?:think|thinking|thought|thoughts|reasoning|scratchpad)"
+_NAMES = r"(?:\w+:)?(?:ant)?(?:think|thinking|thought|thoughts|reasoning|scratchpad)"
 _OPEN = (
-    rf"(?:<\s*{_NAMES}\s*>|\[THINK\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>"
+    rf"(?:<\s*\|?{_NAMES}\|?\s*>|\[THINK(?:ING)?\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>"
     r"|<\|channel>\s*thought\b)"
 )
 _CLOSE = (
-    rf"(?:<\s*/\s*{_NAMES}\s*>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>"
+    rf"(?:<\s*\|?/\s*{_NAMES}\|?\s*>|\[/THINK(?:ING)?\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>"
     r"|<channel\|>)"
 )
 _EDGE = r"[\s\u200b-\u200f\u2060\ufeff]*+"
@@ -29,6 +29,9 @@ _HARMONY_NEXT = re.compile(
     r"(?:<\|(?:end|call)\|>\s*)?(?:<\|start\|>\s*assistant[^<]*)?(?=<\|channel\|>)|<\|end\|>"
 )
 _STRIPPED_ANALYSIS, _STRIPPED_FINAL = re.compile(r"\s*+analysis(?=\S)"), "assistantfinal"
+_GOES_ON = re.compile(
+    r"[^\S\n]+(?:is|are|was|means|stands|marks|opens|tags?|and|or|in|을|를|은|는|이|가)\b|(?:[은는이가을를]|이?란|이?라는)\s"
+)
 _BLANK_LINE = re.compile(r"[^\S\n]*+\n\s*\n")
 _BLANKS = re.compile(r"\s*+")
 _SENTENCE_END = tuple(".!?…。！？)]}*")
@@ -43,6 +46,8 @@ _HEADING = re.compile(
 
 LONGEST_LOOKED_AT = 200_000
 """Characters in which thinking is looked for, some 50,000 tokens: what is larger must not hold others up."""
+MOST_BRACKETS = 20_000
+"""Opening brackets in them; where there are more, no further characters than that are looked at."""
 MOST_MARKS = 300
 """Marks in them that are looked at: more of them are no thinking, and no reply."""
 
@@ -52,9 +57,12 @@ def without_thinking(text: str) -> str:
 
     Thinking is a block of tags (nested ones too), all before a closing tag that nothing opened (some servers
     swallow the opening one), and every harmony channel but the final one. What never closes is thinking to its
-    end. A tag in a sentence, in quotes or in code is spoken of, and ends nothing.
+    end, unless a sentence goes on behind its tag (``<thought> is a tag``). A tag in a sentence, in quotes or in
+    code is spoken of, and ends nothing.
     """
     head = text[:LONGEST_LOOKED_AT]
+    if head.count("<") > MOST_BRACKETS:
+        head = head[:MOST_BRACKETS]
     marks: list[re.Match[str]] | None = None
     start = place = 0
     for _ in range(MOST_MARKS):
@@ -90,22 +98,25 @@ def _end_of_channel(text: str, start: int) -> int | None:
 
 def _end_of_tags(text: str, start: int, marks: list[re.Match[str]], place: int) -> int | None:
     """Where thinking in tags that stands at ``start`` ends, or None; ``marks[place]`` is the first from there."""
-    if _STARTS_OPEN.match(text, start):
-        return _end_of_block(text, marks, place)
+    if opening := _STARTS_OPEN.match(text, start):
+        return _end_of_block(text, marks, place, is_told=_GOES_ON.match(text, opening.end()) is not None)
     if place == len(marks) or marks[place]["open"] or _is_spoken_of(text, start, marks[place]):
         return None
     return marks[place].end()
 
 
-def _end_of_block(text: str, marks: list[re.Match[str]], place: int) -> int:
-    """The end of a block with as many closing tags as opening ones, else of its first closing tag, else all."""
+def _end_of_block(text: str, marks: list[re.Match[str]], place: int, *, is_told: bool) -> int | None:
+    """The end of a block with as many closing tags as opening ones, else of its first closing tag, else all.
+
+    A tag that nothing closes is no thinking where somebody tells of it.
+    """
     depth, first = 0, None
     for mark in islice(marks, place, None):
         depth += 1 if mark["open"] else -1
         first = first or (mark.end() if mark["close"] else None)
         if depth == 0:
             return mark.end()
-    return first or len(text)
+    return first or (None if is_told else len(text))
 
 
 def _is_spoken_of(text: str, start: int, mark: re.Match[str]) -> bool:

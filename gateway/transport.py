@@ -105,6 +105,7 @@ class Transport:
     def __init__(self) -> None:
         self._session: aiohttp.ClientSession | None = None
         self._loans: dict[str, Loan] = {}
+        self.turns = bodies.Turns()
 
     @property
     def session(self) -> aiohttp.ClientSession:
@@ -137,21 +138,28 @@ class Transport:
                 allow_redirects=False,
                 proxy=None if proxy is None else proxy.address,
             )
-            return await _whole(reply, target, largest)
+            return await _whole(reply, target, largest, self.turns)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise _fault(error, target) from None
 
     async def lend(
-        self, target: Target, headers: Mapping[str, str], largest: int, use: Callable[[Loan], Awaitable[object]]
+        self,
+        target: Target,
+        headers: Mapping[str, str],
+        body: bytes,
+        largest: int,
+        use: Callable[[Loan], Awaitable[object]],
     ) -> WireReply:
         """The response to the one request that a client library makes in ``use``; the library sees none of it.
 
-        ``headers`` are added to the library's own. Raises Fault as :meth:`send` does, and what ``use`` raises.
+        ``body`` takes the place of the library's, ``headers`` are added to its own. Raises Fault as :meth:`send`
+        does, and what ``use`` raises.
         """
-        guest = _GUEST.set(Guest(target, headers, largest))
+        guest = _GUEST.set(Guest(target, headers, body, largest, self.turns))
         try:
             await use(self._loan(target.proxy))
         except Arrived as arrived:
+            arrived.__traceback__ = arrived.__context__ = None  # the library's frames, which hold the exception
             return arrived.reply
         finally:
             _GUEST.reset(guest)
@@ -176,11 +184,14 @@ class Transport:
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """A client library's request: where it is meant to go, the headers it lacks, and the bound of its response."""
+    """A client library's request: where it is meant to go, the headers it lacks, what is to be sent, and the bound
+    of its response."""
 
     target: Target
     headers: Mapping[str, str]
+    body: bytes
     largest: int
+    turns: bodies.Turns
 
 
 class Arrived(Exception):
@@ -201,8 +212,9 @@ async def _carry(request: ClientRequest, handler: ClientHandlerType) -> aiohttp.
         raise Fault("unexpected", f"the client library would ask {request.url.host}, not {guest.target.url.host}")
     request.headers["Accept-Encoding"] = "identity"
     request.headers.update(guest.headers)
+    await request.update_body(guest.body)
     try:
-        reply = await _whole(await handler(request), guest.target, guest.largest)
+        reply = await _whole(await handler(request), guest.target, guest.largest, guest.turns)
     except aiohttp.ConnectionTimeoutError as error:
         raise _fault(error, guest.target) from None
     except TimeoutError:
@@ -212,10 +224,11 @@ async def _carry(request: ClientRequest, handler: ClientHandlerType) -> aiohttp.
     raise Arrived(reply)
 
 
-async def _whole(reply: aiohttp.ClientResponse, target: Target, largest: int) -> WireReply:
+async def _whole(reply: aiohttp.ClientResponse, target: Target, largest: int, turns: bodies.Turns) -> WireReply:
     """The response with all of its body. Raises Fault, and aiohttp's exceptions."""
     try:
         data = await _body(reply, largest)
+        await turns.turn(len(data))
     except BaseException:
         reply.close()
         raise

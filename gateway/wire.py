@@ -103,16 +103,17 @@ def choose_lane(lanes: Sequence[Lane], now: float) -> Lane:
 class Attempt:
     """One attempt over one lane: implements ``gateway.adapters.base.Wire`` and keeps the bodies that came.
 
-    ``asked`` is the address of the last request.
+    ``asked`` is the address of the last request, ``size`` that of all bodies in bytes.
     """
 
-    __slots__ = ("_redactor", "_transport", "asked", "base_url", "bodies", "key", "lane")
+    __slots__ = ("_redactor", "_transport", "asked", "base_url", "bodies", "key", "lane", "size")
 
     def __init__(self, transport: Transport, lane: Lane, redactor: Redactor) -> None:
         self._transport, self.lane, self._redactor = transport, lane, redactor
         self.base_url, self.key = lane.base_url, lane.key
         self.bodies: list[bytes] = []
         self.asked = ""
+        self.size = 0
 
     async def post(self, path: str, body: bytes, headers: Mapping[str, str] | None = None) -> WireReply:
         target = self.lane.target(path, headers)
@@ -124,9 +125,9 @@ class Attempt:
         largest = max(largest, self.lane.route.largest_reply)
         return self._read(target, await self._transport.send(target, b"", largest))
 
-    async def lend(self, path: str, use: Callable[[Loan], Awaitable[object]]) -> WireReply:
+    async def lend(self, path: str, body: bytes, use: Callable[[Loan], Awaitable[object]]) -> WireReply:
         target, largest = self.lane.target(path), self.lane.route.largest_reply
-        return self._read(target, await self._transport.lend(target, self.lane.headers, largest, use))
+        return self._read(target, await self._transport.lend(target, self.lane.headers, body, largest, use))
 
     async def fetch(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> WireReply:
         target = self.lane.foreign(url, headers, method)
@@ -138,6 +139,7 @@ class Attempt:
     def _read(self, target: Target, reply: WireReply) -> WireReply:
         data = self._redactor.data(reply.body)
         self.bodies.append(data)
+        self.size += len(data)
         self.asked = str(target.url)
         if 300 <= reply.status < 400 and (location := reply.headers.get("location")):
             raise _redirected(self.lane, str(target.url), location, reply.status)

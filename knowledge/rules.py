@@ -65,7 +65,10 @@ class Learning(Part):
 
 
 class Gate(Part):
-    """The bounds of the admission panel, in credit (0 to 1) unless said otherwise."""
+    """The bounds of the admission panel, in credit (0 to 1) unless said otherwise.
+
+    The last three are for students that take the quiz by a model.
+    """
 
     contrast_transfer_above: float
     misaligned_transfer_below: float
@@ -76,6 +79,9 @@ class Gate(Part):
     wrong_misconceptions_above: float
     control_within: float
     labels_right: Probability
+    guess_within: Probability = 0.10
+    distractor_above: Probability = 0.60
+    selective_above: Probability = 0.15
 
 
 class Outcomes(Part):

@@ -316,22 +316,36 @@ class Journal:
             self._path.unlink(missing_ok=True)
 
     def _open_segment(self) -> None:
-        self._path, self._out = new_segment(self.folder)
+        self._path, begun, self._out = new_segment(self.folder)
         self._paths.append(self._path)
         self._segment = len(self._paths) - 1
         first = header(pid=os.getpid(), host=socket.gethostname(), at=round(time.time(), 3))
         self._pending.append(first)
         self._header_size = self._size = self._pending_size = len(first)
-        self._write()
+        try:
+            self._write()
+            begun.rename(self._path)
+        except OSError:
+            begun.unlink(missing_ok=True)
+            raise
 
 
-def new_segment(folder: Path) -> tuple[Path, int]:
-    """A file for a further segment, open for writing: also where a process of another machine has this number."""
+def new_segment(folder: Path) -> tuple[Path, Path, int]:
+    """A further segment's name, the file it is begun as, and that file open for writing.
+
+    Until its header is written it has another name: without one it would look damaged. No process, of this machine
+    or another, gets a name that is taken.
+    """
     last = max((int(path.name[:6]) for path in segments(folder) if path.name[:6].isdecimal()), default=0)
     for number in itertools.count(last + 1):
         path = folder / f"{number:06d}-{os.getpid()}.jsonl"
+        begun = folder / f".{path.name}.tmp"
         with contextlib.suppress(FileExistsError):
-            return path, os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o644)
+            out = os.open(begun, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o644)
+            if not path.exists():
+                return path, begun, out
+            os.close(out)
+            begun.unlink()
     raise AssertionError("numbers never end")
 
 

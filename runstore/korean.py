@@ -1,4 +1,4 @@
-"""Korean particles by the last sound of the word before them: 은/는, 이/가, 을/를, 와/과, (으)로.
+"""Korean particles by the last sound of the word before them: 은/는, 이/가, 을/를, 와/과, (으)로, (이)라.
 
 A text writes both forms after a field (``{name}이(가)``); :func:`with_particles` keeps the one that fits what
 is filled in. What a reader says aloud decides: letters of an abbreviation by their names (GPT: 지피티), digits as
@@ -17,6 +17,7 @@ _PAIRS = {
     "을(를)": ("을", "를"),
     "와(과)": ("과", "와"),
     "(으)로": ("으로", "로"),
+    "(이)라": ("이라", "라"),
 }
 """As written: the form after a final consonant, the form after a vowel."""
 _MARK = re.compile(r"(?P<between>[\"'”’»〉》」』\])}*`]*)(?P<pair>" + "|".join(map(re.escape, _PAIRS)) + ")")
@@ -57,7 +58,7 @@ def final_consonant(word: str) -> str:
 
 
 def particle(word: str, pair: str) -> str:
-    """The form of ``pair`` (one of 이(가), 은(는), 을(를), 와(과), (으)로) that stands after ``word``.
+    """The form of ``pair`` (one of 이(가), 은(는), 을(를), 와(과), (으)로, (이)라) that stands after ``word``.
 
     Raises KeyError for another pair.
     """

@@ -32,7 +32,7 @@ class Words:
     language: str
     texts: Mapping[str, str]
 
-    def __call__(self, key: str, **values: object) -> str:
+    def __call__(self, key: str, /, **values: object) -> str:
         text = self.texts[key]
         return _filled(text, values) if values else text
 

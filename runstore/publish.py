@@ -38,7 +38,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 def clean_unicode(text: str) -> str:
     """Lone surrogates become U+FFFD: the one place where half an emoji is dealt with."""
-    return _LONE_SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
 
 
 @contextmanager
@@ -226,9 +226,17 @@ def require_columns(path: Path, header: Sequence[str], names: Iterable[str]) -> 
             raise InputProblem(path, "each column once", found=f"{name!r} twice", line=1)
 
 
+LONGEST_BLANK = 400_000
+"""Characters without a mark after which nothing more is looked for: what is read comes from outside."""
+
+
 def has_visible(text: str) -> bool:
     """Whether any character leaves a mark on paper: what has none is blank, whatever it was made of."""
-    return any(map(_is_visible, text[:100])) or any(map(_is_visible, set(text[100:])))
+    first = set(text[:100])
+    if any(map(_is_visible, first)):
+        return True
+    rest = text.lstrip().lstrip("".join(first)) if len(first) < 9 else text
+    return any(map(_is_visible, set(rest[:LONGEST_BLANK])))
 
 
 def _is_visible(character: str) -> bool:

@@ -24,6 +24,7 @@ Role = Literal["student", "teacher"]
 Language = Annotated[str, AfterValidator(known_language)]
 """The code of a language there are files of, such as ``en``."""
 Act = Literal["follow_up", "clarification", "new_question", "irrelevant_question", "right_answer", "wrong_answer"]
+Realised = Literal["yes", "no", "unknown"]
 End = Literal["turns reached", "student ended", "context limit", "empty student reply", "failure"]
 Outcome = Literal["win", "tie", "unreadable"]
 VerdictOutcome = Literal["win", "tie", "invalid"]
@@ -75,17 +76,36 @@ class SeedQuestion(Record):
     text: str
 
 
+class Steered(Record):
+    """What an utterance's typing was steered to: words and traits, of so many candidates the one chosen (from 0),
+    and what was done to its text by code."""
+
+    words: int
+    traits: dict[str, bool] = {}
+    of: int = 1
+    chosen: int = 0
+    edits: tuple[str, ...] = ()
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 class Utterance(Record):
     """One thing one speaker says. ``act`` is the kind of student utterance that was asked for, where one was.
 
-    ``state`` is what a student knew when saying it (component -> state), where the simulation keeps account of it;
-    elsewhere it does not stand in the record.
+    The rest does not stand in the record where there is nothing to say. ``state`` is what a student knew when
+    saying it (component -> state), where the simulation keeps account of it; ``realised`` whether the act was
+    done, where that was looked at; ``steered`` how its typing was steered, ``clean`` the text before that.
     """
 
     role: Role
     text: str
     act: Act | None = None
-    state: dict[str, str] | None = Field(default=None, exclude_if=lambda state: state is None)
+    state: dict[str, str] | None = Field(default=None, exclude_if=_is_none)
+    realised: Realised | None = Field(default=None, exclude_if=_is_none)
+    steered: Steered | None = Field(default=None, exclude_if=_is_none)
+    clean: str | None = Field(default=None, exclude_if=_is_none)
 
 
 class Removed(Record):

@@ -66,15 +66,28 @@ class StateChange(Record):
     draw: float
 
 
+OptionOrder = Literal["drawn", "reversed"]
+OWN_RATING = "own_rating"
+"""The item under which the student's own rating of its tutor (1 to 5) stands, as its ``answer``."""
+
+
 class QuizRow(Record):
-    """One item at one leaf: the probability of full credit (``p``), or what a model student answered."""
+    """One item at one leaf: the probability of full credit (``p``), and what a model student answered.
+
+    ``answer`` and ``reason`` are the options' texts or ``?``; a choice whose ``support`` was not ``found`` in what
+    the student knew or heard is ``?`` too. ``misconception`` is what the answer stands for. ``order`` is that of
+    the options; answers in the reversed one are only compared with the others.
+    """
 
     leaf: str
     item: str
     p: float | None = None
     answer: str | None = None
+    reason: str | None = None
     support: str | None = None
     found: bool | None = None
+    misconception: str | None = None
+    order: OptionOrder = "drawn"
 
 
 class StudentVerdict(Record):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from runstore.languages import languages, listed, resource
+from runstore.languages import languages, listed, resource, words
 from runstore.problems import InputProblem, Problem
 from runstore.records import Language
 from runstore.yaml_file import read_yaml
@@ -76,3 +76,8 @@ def _domain(path: Path, language: str) -> str | None:
     if not isinstance(said, str) and language not in file.mapping(said, ("domain",), languages()):
         return None
     return file.translated(said, ("domain",), language)
+
+
+def subject_name(subject: str, language: Language) -> str:
+    """The name of a subject of the shipped banks; another is called what it is called."""
+    return words("seed_questions", "subjects", language).texts.get(subject, subject)

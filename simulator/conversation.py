@@ -6,22 +6,38 @@ costs *t* teacher calls and *t* - 1 student calls, and one more where the studen
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from gateway.errors import CallFailed
 from gateway.prompt import Answer, Ask, Prompt
 from runstore.ids import content_id, hashed_number, pick_weighted
-from runstore.records import ACTS, Act, Dialogue, End, Failure, Persona, Removed, SeedQuestion, Utterance
+from runstore.records import (
+    ACTS,
+    Act,
+    Dialogue,
+    End,
+    Failure,
+    Persona,
+    Realised,
+    Removed,
+    SeedQuestion,
+    Utterance,
+)
+from simulator.acts import ActReader, realised
 from simulator.knowledge.knowing import Knowing
 from simulator.knowledge.step import Step
 from simulator.roles import SIMPLE, Roles
-from simulator.speech import read_speech
+from simulator.speech import Speech, read_speech
+from simulator.style.steering import Steering
+from simulator.style.target import Spot, Target
 
 ActWeights = Mapping[Act, float]
 
+_BEST_FIRST: tuple[Realised, ...] = ("yes", "unknown", "no")
 EVEN_ACTS: ActWeights = dict.fromkeys(ACTS, 1.0)
 
 
@@ -30,7 +46,8 @@ class Conversation:
     """How dialogues are held. ``weights``: per level (``factor-level``) or ``*``, the share of each act.
 
     ``stays``: exactly ``turns`` turns, whoever would rather leave; ``rephrases``: the student says the opening
-    question in its own words.
+    question in its own words. ``steering``: how its typing is steered. ``act_retries``: how often a message is
+    asked for again that does not do the planned act; ``reader`` names acts where rules can't tell.
     """
 
     student: str
@@ -42,7 +59,15 @@ class Conversation:
     stays: bool = False
     rephrases: bool = False
     blank_retries: int = 2
+    steering: Steering | None = None
+    act_retries: int = 0
+    reader: ActReader | None = None
     seed: int = 0
+
+    @property
+    def candidates(self) -> int:
+        """Messages asked for where one is used."""
+        return 1 if self.steering is None else self.steering.candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +76,19 @@ class Held:
 
     dialogue: Dialogue
     failure: Failure | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """What a student's next message is to be: ``prompts`` by candidate; ``spot``, ``wanted`` of steered typing."""
+
+    prompts: Sequence[Prompt]
+    turn: int
+    act: Act | None
+    may_end: bool
+    step: Step | None = None
+    spot: Spot | None = None
+    wanted: Target | None = None
 
 
 class _Ended(Exception):
@@ -68,16 +106,18 @@ async def converse(
     roles: Roles,
     *,
     copy: int = 0,
+    place: int | None = None,
     knowing: Knowing | None = None,
 ) -> Held:
     """Hold one dialogue. ``copy`` tells apart dialogues of the same persona and question.
 
+    ``place``: where the dialogue stands in its run's plan, which spreads what its messages are steered to evenly.
     ``knowing``: the student has a state of knowledge, and what it does follows from it.
 
     Never raises for what a model does: a failure ends the dialogue and is named in it. Raises Stopped when the
     run is stopped, so that a half-held dialogue is never taken for a finished one.
     """
-    talk = _Talk(ask, persona, question, how, roles, dialogue_id(persona, question, how, copy), knowing)
+    talk = _Talk(ask, persona, question, how, roles, dialogue_id(persona, question, how, copy), knowing, place)
     end, detail, failure = await talk.hold()
     dialogue = Dialogue(
         id=talk.id,
@@ -112,10 +152,11 @@ class _Talk:
         roles: Roles,
         name: str,
         knowing: Knowing | None,
+        place: int | None,
     ) -> None:
         self.ask, self.persona, self.question = ask, persona, question
         self.how, self.roles, self.id = how, roles, name
-        self.knowing = knowing
+        self.knowing, self.place = knowing, place
         state = None if knowing is None else knowing.first(question.id, persona.levels, how.seed, name)
         self.said = [Utterance(role="student", text=question.text, state=state)]
         self.notes: Counter[str] = Counter()
@@ -154,34 +195,119 @@ class _Talk:
         """The opening question as the student words it. The end marker is no part of it."""
         self.said.clear()
         prompt = self.roles.opening_prompt(self.persona, self.question.text, self.fields)
-        await self._student_says(prompt, 1, None, may_end=False)
+        await self._student_says(_Message([prompt], 1, None, may_end=False))
 
     async def _student_speaks(self, turn: int) -> None:
         step, direction = await self._considered()
         act = self._planned_act(turn) if step is None else step.meant.act
-        prompt = self.roles.student_prompt(self.persona, self.said, act, self.fields, direction)
-        await self._student_says(prompt, turn, act, may_end=not self.how.stays, step=step)
+        steering, style, spot, wanted = self.how.steering, None, None, None
+        fields = self.fields
+        if steering is not None:
+            spot = Spot(self.how.seed, self.id, turn, self.place)
+            wanted = steering.target(self.persona.levels, spot, act)
+            style = steering.told(wanted, spot)
+            fields = {**fields, "words": str(wanted.words)} if steering.tells else fields
+        prompts = [
+            self.roles.student_prompt(
+                self.persona, self.said, act, {**fields, "sample": str(at)} if at else fields, direction, style
+            )
+            for at in range(self.how.candidates)
+        ]
+        may_end = not self.how.stays
+        await self._student_says(_Message(prompts, turn, act, may_end, step, spot, wanted))
 
-    async def _student_says(
-        self, prompt: Prompt, turn: int, act: Act | None, *, may_end: bool, step: Step | None = None
-    ) -> None:
-        for attempt in range(self.how.blank_retries + 1):
-            answer = await self._answer(self.how.student, prompt, turn, attempt)
-            speech = read_speech(answer.text, "student")
-            self.notes.update(speech.notes)
-            self.removed.extend(speech.removed)
-            if not speech.is_blank:
-                state = None if step is None else step.spoken(speech.text)[1]
-                self.said.append(Utterance(role="student", text=speech.text, act=act, state=state))
-            if speech.ended and may_end:
-                raise _Ended("student ended")
-            if not speech.is_blank:
-                return
-            self.notes["blank"] += 1
+    async def _student_says(self, message: _Message) -> None:
+        """Candidates until one says something and does what was planned, as often as either may be asked again."""
+        blanks, again = 0, 0
+        while True:
+            speeches = await self._candidates(message, blanks + again)
+            if all(speech.is_blank for speech in speeches) and not (speeches[0].ended and message.may_end):
+                self.notes["blank"] += 1
+                blanks += 1
+                self._count(speeches[0])
+                if blanks > self.how.blank_retries:
+                    break
+                continue
+            chosen, found = await self._chosen(message, speeches, blanks + again)
+            if found == "no" and again < self.how.act_retries and not speeches[chosen].ended:
+                again += 1
+                self.notes["act_asked_again"] += 1
+                continue
+            self._count(speeches[chosen])
+            self._say(message, speeches[chosen], len(speeches), chosen, found)
+            return
         tries = self.how.blank_retries + 1
-        message = f"only blank replies in {tries} tries"
-        unopened = CallFailed(self.how.student, "empty", message, tries) if not self.said else None
-        raise _Ended("empty student reply", message, unopened)
+        text = f"only blank replies in {tries} tries"
+        unopened = CallFailed(self.how.student, "empty", text, tries) if not self.said else None
+        raise _Ended("empty student reply", text, unopened)
+
+    def _count(self, speech: Speech) -> None:
+        self.notes.update(speech.notes)
+        self.removed.extend(speech.removed)
+
+    def _say(self, message: _Message, speech: Speech, of: int, chosen: int, found: Realised | None) -> None:
+        if not speech.is_blank:
+            text, clean, steered = speech.text, None, None
+            steering = self.how.steering
+            if steering is not None and message.spot is not None and message.wanted is not None:
+                text, clean, steered = steering.typed(
+                    text, self.question.language, message.wanted, message.spot, of=of, chosen=chosen
+                )
+            state = None if message.step is None else message.step.spoken(speech.text)[1]
+            self.said.append(
+                Utterance(
+                    role="student", text=text, act=message.act, state=state, realised=found, steered=steered,
+                    clean=clean,
+                )
+            )  # fmt: skip
+        if speech.ended and message.may_end:
+            raise _Ended("student ended")
+
+    async def _candidates(self, message: _Message, attempt: int) -> list[Speech]:
+        """What the model says, once for each prompt, in their order; those that failed are left out.
+
+        The first one decides whether the student leaves, so that choosing among several changes nothing in that:
+        others that disagree are left out too. Raises _Ended where all fail.
+        """
+        asked = [
+            self._answer(self.how.student, prompt, message.turn, attempt, at)
+            for at, prompt in enumerate(message.prompts)
+        ]
+        if len(asked) == 1:
+            return [read_speech((await asked[0]).text, "student")]
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        wrong = [answer for answer in answers if isinstance(answer, BaseException)]
+        for error in wrong:
+            if not isinstance(error, _Ended) or len(wrong) == len(answers):
+                raise error
+        self.notes.update({"candidate_failed": len(wrong)} if wrong else {})
+        said = [read_speech(each.text, "student") for each in answers if not isinstance(each, BaseException)]
+        agreed = [speech for speech in said if speech.ended == said[0].ended]
+        return [speech for speech in agreed if not speech.is_blank] or agreed[:1]
+
+    async def _chosen(
+        self, message: _Message, speeches: Sequence[Speech], attempt: int
+    ) -> tuple[int, Realised | None]:
+        """The place of the candidate that is used, and whether it does what was planned.
+
+        Those that do come before those of which it is not known, and these before those that don't.
+        """
+        steering, act = self.how.steering, message.act
+        found: Sequence[Realised | None] = [None] * len(speeches)
+        if act is not None and self.how.acts == "planned":
+            found = [realised(act, each.text, self.said, self.question.language) for each in speeches]
+        best: Realised | None = next((state for state in _BEST_FIRST if state in found), None)
+        among = [at for at, state in enumerate(found) if state == best]
+        chosen = among[0]
+        if len(among) > 1 and steering is not None and message.spot is not None and message.wanted is not None:
+            texts = [speeches[at].text for at in among]
+            chosen = among[steering.choose(texts, self.question.language, message.wanted, message.spot)]
+        if best == "unknown" and self.how.reader is not None and act is not None:
+            repeat = hashed_number(self.id, message.turn, attempt, "act")
+            self.notes["act_read"] += 1
+            named = await self.how.reader(self.ask, self.said, speeches[chosen].text, item=self.id, repeat=repeat)
+            return chosen, "unknown" if named is None else "yes" if named == act else "no"
+        return chosen, best
 
     async def _considered(self) -> tuple[Step | None, str | None]:
         """What a student with a state makes of the tutor's last utterance."""
@@ -194,9 +320,10 @@ class _Talk:
         except CallFailed as failed:
             raise _Ended("failure", f"{failed.kind}: {failed.message}", failed) from None
 
-    async def _answer(self, endpoint: str, prompt: Prompt, turn: int, attempt: int) -> Answer:
+    async def _answer(self, endpoint: str, prompt: Prompt, turn: int, attempt: int, candidate: int = 0) -> Answer:
         """Every dialogue's calls are its own samples, even where two of them send the same text."""
-        repeat = hashed_number(self.id, turn, attempt)
+        own = (candidate,) if candidate else ()
+        repeat = hashed_number(self.id, turn, attempt, *own)
         try:
             answer = await self.ask(endpoint, prompt, repeat=repeat, stage="simulate", item=self.id)
         except CallFailed as failed:

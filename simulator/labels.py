@@ -8,7 +8,8 @@ from runstore.records import Role
 
 _NAMES: dict[Role, str] = {
     "student": "student|user|learner|학생|사용자",
-    "teacher": "teacher|tutor|assistant|선생님|교사|튜터|어시스턴트",
+    "teacher": "(?:(?:AI|socratic) )?(?:teacher|tutor|assistant)"
+    "|(?:(?:AI|인공지능|소크라테스식?) ?)?(?:선생님|교사|튜터|강사)|어시스턴트",
 }
 _CHAT: dict[Role, str] = {"student": "user", "teacher": "assistant|model"}
 _EDGE = r"[\s\u200b-\u200f\u2060\ufeff]*"
@@ -19,7 +20,7 @@ def _header(role: Role) -> str:
     """A chat template's header, which nothing but a template writes."""
     chat = _CHAT[role]
     return (
-        rf"(?:<\|(?:im_start|start)\|>\s*(?:{chat})\b(?:<\|message\|>)?"
+        rf"(?:(?:<bos>|<s>|<\|begin_of_text\|>)\s*)?(?:<\|(?:im_start|start)\|>\s*(?:{chat})\b(?:<\|message\|>)?"
         rf"|<\|start_header_id\|>\s*(?:{chat})\s*<\|end_header_id\|>"
         rf"|<start_of_turn>\s*(?:{chat})\b"
         rf"|[<\[][|｜](?:{chat})[|｜][>\]])\s*"

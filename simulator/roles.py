@@ -95,20 +95,23 @@ class Roles:
         act: Act | None,
         fields: dict[str, str],
         direction: str | None = None,
+        style: str | None = None,
     ) -> Prompt:
         """The student's next utterance. ``act``: the kind asked for, or None where the model chooses.
 
-        ``direction``: what exactly is to be said, in place of the kind's own description.
+        ``direction``: what exactly is to be said, in place of the kind's own description; ``style``: how it is
+        typed. Both end the last message, so that all before them begins the next prompt too.
         """
         messages = [
             Message("system", self._student_system(persona)),
             Message("user", self.opening.text),
             *_chat(history, own="student"),
         ]
-        if act is not None:
+        told = [] if act is None else [self.planned.fill(act=direction or self.acts[act])]
+        if told or style is not None:
             last = messages.pop()
-            planned = self.planned.fill(act=direction or self.acts[act])
-            messages.append(Message(last.role, f"{last.content}\n\n{planned}"))
+            parts = [last.content, *told, *([] if style is None else [style])]
+            messages.append(Message(last.role, "\n\n".join(parts)))
         return Prompt(
             role="student",
             messages=tuple(messages),

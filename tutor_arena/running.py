@@ -8,32 +8,31 @@ from frontdesk.report.run import write_report, write_reports_again
 from frontdesk.runner import config as configuration
 from frontdesk.runner.config import Config
 from frontdesk.runner.prepare import prompts_of
-from frontdesk.runner.rating import rate_run
 from frontdesk.runner.runfolder import RunFolder, default_folder
 from frontdesk.runner.session import opened
 from frontdesk.runner.student import StudentStage, with_section
 from gateway import sync
+from tutor_arena.notebook import progress
 from tutor_arena.opened import Run
 
 Configured = Config | Path | str
 
 
 async def arun(config: Configured, run_dir: Path | str | None = None, *, change: bool = False) -> Run:
-    """Every stage in order, from personas to the report; finished calls of the folder are not made again.
+    """Every stage in order, from personas to the report (the dialogues of a data set alone);
+    finished calls of the folder are not made again.
 
     ``config`` is a TOML file or a configuration; ``run_dir`` is ``runs/<name>`` unless given; ``change`` lets a
     changed configuration recompute the folder. Progress is said on stderr. Raises Problem before anything is
     called, and Stopping where a cap or a refusal ended a stage.
     """
     settings = settings_of(config)
-    settings.require_simulate()
-    settings.require_collect()
-    settings.require_judge()
+    settings.require_whole()
     folder = default_folder(settings, _text(run_dir))
-    async with opened(folder, settings, settings.used_endpoints(), change=change) as pipeline:
-        judgments, verdicts = await pipeline.whole()
-    rate_run(folder, settings, judgments, verdicts)
-    write_report(folder)
+    async with opened(folder, settings, settings.used_endpoints(), change=change, progress=progress()) as pipeline:
+        await pipeline.whole()
+    if not settings.is_data_set:
+        write_report(folder)
     return Run(folder.path)
 
 
@@ -43,7 +42,7 @@ async def asimulate(config: Configured, run_dir: Path | str | None = None, *, ch
     how = settings.require_simulate()
     folder = default_folder(settings, _text(run_dir))
     endpoints = list(dict.fromkeys([how.student, how.teacher]))
-    async with opened(folder, settings, endpoints, change=change) as pipeline:
+    async with opened(folder, settings, endpoints, change=change, progress=progress()) as pipeline:
         await pipeline.simulate()
     return Run(folder.path)
 
@@ -57,25 +56,17 @@ async def astudent(run_dir: Path | str, config: Configured | None = None) -> Run
     given = folder.config() if config is None else settings_of(config)
     settings = with_section(given)
     stage = StudentStage.prepared(settings, prompts_of(settings))
-    async with opened(folder, settings, stage.endpoints, change=given.student is None) as pipeline:
+    async with opened(
+        folder, settings, stage.endpoints, change=given.student is None, progress=progress()
+    ) as pipeline:
         await pipeline.student(folder.subsets(), folder.replies())
     write_reports_again(folder)
     return Run(folder.path)
 
 
-def student(run_dir: Path | str, config: Configured | None = None) -> Run:
-    """:func:`astudent` without ``await``, also where an event loop is running already."""
-    return sync.run(astudent(run_dir, config))
-
-
-def run(config: Configured, run_dir: Path | str | None = None, *, change: bool = False) -> Run:
-    """:func:`arun` without ``await``, also where an event loop is running already."""
-    return sync.run(arun(config, run_dir, change=change))
-
-
-def simulate(config: Configured, run_dir: Path | str | None = None, *, change: bool = False) -> Run:
-    """:func:`asimulate` without ``await``, also where an event loop is running already."""
-    return sync.run(asimulate(config, run_dir, change=change))
+student = sync.twin(astudent)
+run = sync.twin(arun)
+simulate = sync.twin(asimulate)
 
 
 def settings_of(config: Configured) -> Config:

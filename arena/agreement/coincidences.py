@@ -174,25 +174,27 @@ def _ratio_distance(first: FloatArray, second: FloatArray) -> FloatArray:
 def _ordinal(data: Pairable, among: Groups) -> tuple[float, FloatArray]:
     """Mid-ranks change with the ratings that are left, so that each group costs a pass over all of them."""
     m, total = data.per_item, np.bincount(data.code).astype(np.float64)
-    start = np.searchsorted(data.item, np.arange(data.items))
+    everything = _on_ranks(data, total[:, None], m, np.ones((data.items, 1), dtype=bool))
     group, code, counts = _counted(data, among.of[data.item])
     part = np.searchsorted(group, np.arange(among.count + 1))
-    left: list[float] = []
-    for number in range(among.count):
-        here = slice(part[number], part[number + 1])
-        rest = total.copy()
-        rest[code[here]] -= counts[here]
-        left.append(_on_ranks(data, rest, m, start, among.of != number))
-    return _on_ranks(data, total, m, start, np.ones(data.items, dtype=bool)), np.array(left)
+    at_once = max(1, _CHUNK_CELLS // max(len(total), data.items))
+    left: list[FloatArray] = []
+    for number in range(0, among.count, at_once):
+        several = np.arange(number, min(number + at_once, among.count))
+        rest = np.repeat(total[:, None], len(several), axis=1)
+        here = slice(part[several[0]], part[several[-1] + 1])
+        rest[code[here], group[here] - number] -= counts[here]
+        left.append(_on_ranks(data, rest, m, among.of[:, None] != several))
+    return float(everything[0]), np.concatenate(left)
 
 
-def _on_ranks(data: Pairable, counts: FloatArray, m: FloatArray, start: Ints, kept: NDArray[np.bool_]) -> float:
-    """Ordinal alpha of the items that are ``kept``, whose ratings have these ``counts`` of values."""
-    if np.count_nonzero(counts) < 2:
-        return float("nan")
-    n = float(counts.sum())
-    ranks = np.cumsum(counts) - counts / 2 - n / 2
-    scores = ranks[data.code]
-    first, second = np.add.reduceat(scores, start), np.add.reduceat(np.square(scores), start)
-    observed = float(((m * second - first**2) / (m - 1))[kept].sum())
-    return 1 - (n - 1) * observed / (n * float(counts @ ranks**2))
+def _on_ranks(data: Pairable, counts: FloatArray, m: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:
+    """(sets,) ordinal alpha of the items that are ``kept`` (items, sets), by their (values, sets) ``counts``."""
+    n = counts.sum(axis=0)
+    ranks = np.cumsum(counts, axis=0) - counts / 2 - n / 2
+    ratings = (np.ones(len(data.code)), data.code, np.append(0, np.cumsum(m)).astype(np.int64))
+    of_item = sparse.csr_array(ratings, shape=(data.items, len(counts)))
+    first, second = of_item @ ranks, of_item @ np.square(ranks)
+    observed = ((m[:, None] * second - first**2) / (m[:, None] - 1) * kept).sum(axis=0)
+    expected = n * (counts * ranks**2).sum(axis=0)
+    return np.where((counts > 0).sum(axis=0) < 2, np.nan, _alpha(n, observed, expected))

@@ -14,6 +14,7 @@ from arena.learning.leaves import Forest, leaves
 from arena.learning.panel import Known, label_row, panel
 from arena.learning.result import ArmRow, Counted, DifferenceRow, JudgesRow, Made, Panel, StudentSide
 from arena.learning.scores import OUTCOMES, Key, Score, difference, scores
+from arena.learning.taken import taken_by_model
 from arena.learning.verdicts import as_verdicts, student_verdicts
 from arena.ratings.leaderboard import build
 from arena.ratings.settings import Settings
@@ -46,7 +47,7 @@ def assess(
 ) -> tuple[StudentSide, list[StudentVerdict]]:
     """The result and the verdicts behind it."""
     known = _scores(evidence)
-    admitted = _panel(evidence, known, made.labellers)
+    admitted = _panel(evidence, known, made.labellers, by_model=made.quiz != "rules")
     refused = None if admitted.passed else "the panel was not passed"
     names = sorted(evidence.endpoints)
     decided = student_verdicts(known, evidence.subsets, names, evidence.outcomes, refused=refused)
@@ -87,11 +88,12 @@ def _scores(evidence: Evidence) -> dict[Key, Score]:
     return roots | scores([leaf for leaf in found if leaf.arm != ROOT_ARM], evidence.leaves_each)
 
 
-def _panel(evidence: Evidence, known: Mapping[Key, Score], labellers: Sequence[str]) -> Panel:
+def _panel(evidence: Evidence, known: Mapping[Key, Score], labellers: Sequence[str], *, by_model: bool) -> Panel:
     arms = [f"{CONTROL_ARM}{name}" for name in CONTROLS]
     missing = sum((who, arm) not in known for who in evidence.students for arm in arms)
     labels = [label_row(name, evidence.known, evidence.forest.labels) for name in labellers]
-    return panel(known, evidence.students, labels, evidence.outcomes, missing)
+    taken = taken_by_model(evidence.forest, evidence.students, evidence.outcomes.gate) if by_model else None
+    return panel(known, evidence.students, labels, evidence.outcomes, missing, taken)
 
 
 def _arm(evidence: Evidence, known: Mapping[Key, Score], ids: Sequence[str], name: str) -> ArmRow:
@@ -112,6 +114,8 @@ def _arm(evidence: Evidence, known: Mapping[Key, Score], ids: Sequence[str], nam
         acts=_acts(nodes),
         attempts=len(tried),
         kept=sum(bool(node.attempted) for node in tried),
+        own_rating=_mean([float(rating) for score in own for rating in score.own_ratings]),
+        own_ratings=sum(len(score.own_ratings) for score in own),
     )
 
 

@@ -13,12 +13,16 @@ from dataclasses import dataclass, field
 from arena.learning.phrases import said_of
 from knowledge.topic import Kind, Topic, misconception_of
 from runstore.records import Subset
-from runstore.student_records import ROOT_ARM, MoveLabel, Node, QuizRow
+from runstore.student_records import OWN_RATING, ROOT_ARM, MoveLabel, Node, QuizRow
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One end of a branch. ``credit``: mean by kind of item; ``misconceived``: share of the topic's components."""
+    """One end of a branch. ``credit``: mean by kind of item.
+
+    ``misconceived``: share of the topic's components, or of a model student's answers that stand for a
+    misconception. ``own_rating``: what the student said of its tutor, 1 to 5.
+    """
 
     id: str
     subset: str
@@ -31,6 +35,7 @@ class Leaf:
     told_after_attempt: float
     first_by_student: int
     said: int
+    own_rating: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,8 @@ def leaves(forest: Forest) -> list[Leaf]:
             told[label.node].add(label.component)
     rows: dict[str, list[QuizRow]] = defaultdict(list)
     for row in forest.quiz:
-        rows[row.leaf].append(row)
+        if row.order == "drawn":
+            rows[row.leaf].append(row)
     stated = {
         node.id: _stated(forest.topics[forest.subset_of(node.subset).question], node) for node in forest.nodes
     }
@@ -139,7 +145,6 @@ def _leaf(node: Node, topic: Topic, subset: Subset, rows: Sequence[QuizRow], tal
         if row.p is not None and row.item in kinds:
             points[kinds[row.item]].append(row.p)
     taught = [one.id for one in topic.taught]
-    state = node.state or {}
     said = [name for name in taught if name in talk.first]
     return Leaf(
         id=node.id,
@@ -148,9 +153,17 @@ def _leaf(node: Node, topic: Topic, subset: Subset, rows: Sequence[QuizRow], tal
         question=subset.question,
         arm=node.arm,
         credit={kind: sum(values) / len(values) for kind, values in points.items()},
-        misconceived=sum(misconception_of(state[name]) is not None for name in taught) / len(taught),
+        misconceived=_misconceived(node.state or {}, taught, rows),
         leaked=len(talk.leaked & set(topic.answer)) / len(topic.answer),
         told_after_attempt=len(talk.told_late & set(topic.answer)) / len(topic.answer),
         first_by_student=sum(talk.first[name] == "student" for name in said),
         said=len(said),
+        own_rating=next((int(row.answer) for row in rows if row.item == OWN_RATING and row.answer), None),
     )
+
+
+def _misconceived(state: Mapping[str, str], taught: Sequence[str], rows: Sequence[QuizRow]) -> float:
+    answers = [row for row in rows if row.answer is not None and row.item != OWN_RATING]
+    if answers:
+        return sum(row.misconception is not None for row in answers) / len(answers)
+    return sum(misconception_of(state[name]) is not None for name in taught) / len(taught)

@@ -6,11 +6,11 @@ Bounds, not p-values: with enough students any tiny effect is significant, and w
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
 
 from arena.learning.paired import Mean, clustered_mean
 from arena.learning.result import GateRow, LabelRow, Panel
 from arena.learning.scores import Key, Outcome, Score, difference
+from arena.learning.taken import Side, Taken
 from knowledge.rules import Outcomes
 from runstore.student_records import CONTROL_ARM, CONTROLS, ROOT_ARM, MoveLabel
 
@@ -27,8 +27,10 @@ def panel(
     labels: Sequence[LabelRow],
     outcomes: Outcomes,
     missing: int,
+    taken: Taken | None = None,
 ) -> Panel:
-    """Every gate. ``students`` are the panel's; ``missing`` branches of theirs did not end."""
+    """Every gate. ``students`` are the panel's; ``missing`` branches of theirs did not end; ``taken`` is what a
+    model student's quiz shows besides."""
     gate = outcomes.gate
     rows = [
         _bound(known, students, "contrast", "transfer", gate.contrast_transfer_above, "above"),
@@ -41,6 +43,7 @@ def panel(
         _bound(known, students, "null", "transfer", gate.control_within, "below", against=ROOT_ARM),
         *(_bound(known, students, name, "control", gate.control_within, "below") for name in CONTROLS[1:]),
         *(_labels(row, gate.labels_right) for row in labels[:1]),
+        *(_gate(*row) for row in (taken.gates if taken is not None else ())),
     ]
     return Panel(
         passed=all(row.passed for row in rows),
@@ -48,6 +51,7 @@ def panel(
         gates=tuple(rows),
         labels=tuple(labels),
         missing=missing,
+        option_order=taken.option_order if taken is not None else None,
     )
 
 
@@ -57,16 +61,21 @@ def _bound(
     control: str,
     outcome: Outcome,
     limit: float,
-    side: Literal["above", "below"],
+    side: Side,
     against: str = f"{CONTROL_ARM}null",
 ) -> GateRow:
     """Control minus null (or minus no dialogue), with the one-sided 95 % limit that the bound is held against."""
     found = difference(known, students, f"{CONTROL_ARM}{control}", against, outcome)
-    mean: Mean = clustered_mean(found.values, [str(at) for at in range(len(found.values))], _ONE_SIDED)
+    return _gate(f"{control}_{outcome}", found.values, limit, side)
+
+
+def _gate(gate: str, values: Sequence[float], limit: float, side: Side) -> GateRow:
+    """The mean of one value a student, and whether its one-sided limit keeps the bound."""
+    mean: Mean = clustered_mean(values, [str(at) for at in range(len(values))], _ONE_SIDED)
     edge = mean.lower if side == "above" else mean.upper
     passed = edge is not None and (edge > limit if side == "above" else edge < limit)
     return GateRow(
-        gate=f"{control}_{outcome}",
+        gate=gate,
         value=_rounded(mean.value),
         edge=_rounded(edge),
         limit=limit,

@@ -38,6 +38,15 @@ class LabelRow(Result):
     unfounded: int
 
 
+class OptionOrderRow(Result):
+    """A model student asked the panel's items again with the options reversed: how many answers became others
+    (``changed`` of ``items``), and what that did to credit, reversed minus drawn."""
+
+    items: int
+    changed: int
+    shift: Mean
+
+
 class Panel(Result):
     """Whether the student and the labeller may carry verdicts. ``missing``: control branches that did not end."""
 
@@ -46,13 +55,15 @@ class Panel(Result):
     gates: tuple[GateRow, ...]
     labels: tuple[LabelRow, ...]
     missing: int
+    option_order: OptionOrderRow | None = None
 
 
 class ArmRow(Result):
     """What a tutor's branches left, as means over subsets. ``complete`` of ``subsets`` had every leaf.
 
     ``gain``: normalised, the ratio of sums, for display only. ``leaks``: share of branches flagged; ``first``:
-    components first said by the student, of those said at all. ``acts``: share of each act, and ``acts_before``
+    components first said by the student, of those said at all. ``own_rating``: mean of ``own_ratings`` ratings,
+    1 to 5, that students gave this tutor. ``acts``: share of each act, and ``acts_before``
     at the cut. ``kept``: attempts that spoke of their component.
     """
 
@@ -71,6 +82,8 @@ class ArmRow(Result):
     acts: dict[str, Number]
     attempts: int
     kept: int
+    own_rating: Number | None = None
+    own_ratings: int = 0
 
 
 class DifferenceRow(Result):

@@ -18,7 +18,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """All leaves of one branch tree, as means; ``leaves`` are their ids."""
+    """All leaves of one branch tree, as means; ``leaves`` are their ids, ``own_ratings`` those that were given."""
 
     subset: str
     dialogue: str
@@ -30,6 +30,7 @@ class Score:
     first_by_student: int
     said: int
     leaves: tuple[str, ...]
+    own_ratings: tuple[int, ...] = ()
 
 
 def scores(leaves: Iterable[Leaf], wanted: int) -> dict[Key, Score]:
@@ -61,6 +62,7 @@ def _score(tree: Sequence[Leaf]) -> Score:
         first_by_student=sum(leaf.first_by_student for leaf in tree),
         said=sum(leaf.said for leaf in tree),
         leaves=tuple(leaf.id for leaf in tree),
+        own_ratings=tuple(leaf.own_rating for leaf in tree if leaf.own_rating is not None),
     )
 
 

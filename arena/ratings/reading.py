@@ -20,6 +20,8 @@ from arena.ratings import shards
 from arena.ratings.battles import Battles, Chunk, Collector
 from arena.ratings.columns import Encoded, arrow, encode
 from arena.ratings.game_ids import GameIds
+from arena.ratings.inspect_logs import logs
+from arena.ratings.neighbours import Found, judgments
 from arena.ratings.style import FEATURES, features, relative
 from runstore.problems import InputProblem, Problem
 from runstore.publish import unguard_cell
@@ -87,14 +89,22 @@ class Columns:
         return [*REQUIRED, *own, *self.categories]
 
 
-def read_battles(source: Path | str, columns: Columns | None = None) -> Battles:
+def read_battles(source: Path | str, columns: Columns | None = None, baseline: str | None = None) -> Battles:
     """Count the battles of a file; or of many, each for itself and then together: a folder, a pattern with ``*``,
     or an address such as ``s3://BUCKET/FOLDER`` (Parquet).
+
+    Judgment files of MT-bench and arena-hard, Inspect logs, and folders of any of these, are read as what they
+    are; ``baseline`` is the model that arena-hard compares with, where its files do not say.
 
     Memory is bounded by what is counted, not by the rows: pairs and outcomes, and of clustered battles each
     cluster's. Raises InputProblem naming file, row and field for what can't be understood.
     """
     columns = columns or Columns()
+    if (
+        "://" not in str(source)
+        and (neighbour := judgments(Path(source), baseline) or logs(Path(source))) is not None
+    ):
+        return _neighbours(Path(source), neighbour, columns)
     if shards.is_one_file(source):
         path = Path(source)
         if path.suffix.lower() not in SUFFIXES:
@@ -138,6 +148,19 @@ def _read(shard: shards.Shard, columns: Columns) -> Iterator[Raw]:
         ".parquet": _parquet_chunks,
     }
     return kinds.get(shard.path.suffix.lower(), _table_chunks)(shard.path, columns)
+
+
+def _neighbours(path: Path, found: Found, columns: Columns) -> Battles:
+    """Battles that were kept in another benchmark's form."""
+    present = found.used
+    if found.columns["model_a"]:
+        _check_header(path, list(present), columns)
+    raw = {name: present[name] for name in columns.wanted() if name in present}
+    collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster, by_cluster=False)
+    collector.begin(str(path), 0)
+    if raw:
+        collector.add(_chunk(path, raw, columns, Names(path)))
+    return replace(collector.battles(), invalid=dict(found.invalid))
 
 
 def _chunk(path: Path, raw: Raw, columns: Columns, names: Names) -> Chunk:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from pydantic import Field
 
@@ -13,23 +12,8 @@ from runstore.problems import InputProblem
 from runstore.publish import clean_unicode
 from runstore.records import Record
 from runstore.tables import Names, Schema, Skipped, read_table
+from runstore.tables.talks import MESSAGES, Message, Row, messages_of
 
-SpeakerRole = Literal["student", "teacher", "question", "answer"]
-
-_ROLES: dict[str, SpeakerRole] = {
-    "student": "student",
-    "user": "student",
-    "human": "student",
-    "teacher": "teacher",
-    "tutor": "teacher",
-    "assistant": "teacher",
-    "model": "teacher",
-    "gpt": "teacher",
-    "ai": "teacher",
-}
-Row = dict[str, Any]
-"""An object as it stands in a file that people bring."""
-_MESSAGES = ("utterances", "messages", "conversations", "history")
 _IDS = ("id", "subject", "session_id", "session", "dialogue")
 SESSIONS = Schema(
     {
@@ -41,11 +25,6 @@ SESSIONS = Schema(
 _NESTED = ("levels", "metadata", "columns")
 # Columns whose names the tables have for something else; a dialogue's "subject" is its topic.
 _RENAMED = {"subject": "topic", "judge": "input_judge"}
-
-
-class Message(Record):
-    role: SpeakerRole
-    text: str
 
 
 class Session(Record):
@@ -99,42 +78,22 @@ def _id_column(path: Path, number: int, row: Row) -> str:
 
 
 def _messages(path: Path, number: int, row: Row) -> tuple[Message, ...]:
-    for name in _MESSAGES:
+    for name in MESSAGES:
         if isinstance(row.get(name), list):
-            return tuple(_dialogue(path, number, name, cast("list[Any]", row[name])))
+            return tuple(messages_of(path, number, name, cast("list[Any]", row[name])))
     pair: list[Message] = []
     for role in ("question", "answer"):
         text = row.get(role)
         if not isinstance(text, str):
-            expected = f"a text (or a dialogue in {' or '.join(_MESSAGES[:2])})"
+            expected = f"a text (or a dialogue in {' or '.join(MESSAGES[:2])})"
             raise InputProblem(path, expected, found=text, line=number, field=role)
         pair.append(Message(role=role, text=clean_unicode(text)))
     return tuple(pair)
 
 
-def _dialogue(path: Path, number: int, name: str, entries: list[Any]) -> Iterator[Message]:
-    for place, entry in enumerate(entries):
-        field = f"{name}.{place}"
-        if not isinstance(entry, dict):
-            raise InputProblem(path, "role and text", found=entry, line=number, field=field)
-        message = cast("Row", entry)
-        role, text = _first(message, "role", "from"), _first(message, "text", "content", "value")
-        if role == "system":
-            continue
-        if not isinstance(role, str) or role.lower() not in _ROLES:
-            raise InputProblem(path, f"one of {', '.join(_ROLES)}", found=role, line=number, field=f"{field}.role")
-        if not isinstance(text, str):
-            raise InputProblem(path, "a text", found=text, line=number, field=f"{field}.text")
-        yield Message(role=_ROLES[role.lower()], text=clean_unicode(text))
-
-
-def _first(entry: Row, *names: str) -> Any:
-    return next((entry[name] for name in names if name in entry), None)
-
-
 def _columns(row: Row) -> dict[str, str]:
     """Plain values of a row; those of ``levels``, ``metadata`` and ``columns`` stand beside the others."""
-    is_dialogue = any(isinstance(row.get(name), list) for name in _MESSAGES)
+    is_dialogue = any(isinstance(row.get(name), list) for name in MESSAGES)
     scored = () if is_dialogue else ("question", "answer")
     found: dict[str, str] = {}
     for name, value in row.items():

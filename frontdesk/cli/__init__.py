@@ -11,6 +11,7 @@ import re
 import sys
 from importlib import import_module
 from io import TextIOWrapper
+from itertools import pairwise
 from typing import Any, NoReturn, cast
 
 PROGRAM = "tutor-arena"
@@ -42,6 +43,7 @@ COMMANDS: dict[str, str] = {
     "refresh": "add or drop an endpoint and pay only for what is new",
     "calls": "look calls up in a run's journal",
     "compare": "two runs beside each other: what moved, which verdicts flipped",
+    "watch": "a local page that shows a run as it goes",
     "runs": "list run folders: when, endpoints, state, decision, cost",
     "completion": "print what makes a shell complete commands and options",
 }
@@ -81,25 +83,46 @@ class Parser(argparse.ArgumentParser):
         wrong = re.match(r"unrecognized arguments: (--[\w-]+)", message)
         if wrong and (meant := nearest(wrong[1], self.options())):
             message = f"{message}; did you mean {meant}?"
-        super().error(message)
+        from frontdesk.runner.told import head, told
+
+        self.print_usage(sys.stderr)
+        self.exit(2, f"{self.prog}: {head('error')}: {told(message)}\n")
+
+    def format_usage(self) -> str:
+        """As argparse has it, in the console's language."""
+        from frontdesk.runner.told import head
+
+        return super().format_usage().replace("usage:", f"{head('usage')}:", 1)
 
     def options(self) -> list[str]:
         """Every option of this parser and of the command that was chosen."""
-        found = [option for action in self._actions for option in action.option_strings]
-        for action in self._actions:
-            if isinstance(action.choices, dict):
-                commands = cast("dict[str, Parser]", action.choices)  # pyright: ignore[reportUnknownMemberType]
-                found += [option for command in commands.values() for option in command.options()]
-        return found
+        return self.own_options() + [option for step in self.steps() for option in step.options()]
+
+    def own_options(self) -> list[str]:
+        """The options of this parser alone."""
+        return [option for action in self._actions for option in action.option_strings]
+
+    def steps(self) -> list[Parser]:
+        """The parsers of its commands or steps."""
+        found = (action.choices for action in self._actions)
+        return [
+            step
+            for steps in found
+            if isinstance(steps, dict)
+            for step in cast("dict[str, Parser]", steps).values()
+        ]
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns the exit code of the contract (0, 1, 2, 3, 130)."""
     _print_what_can_be_printed()
     arguments = sys.argv[1:] if argv is None else argv
+    _speak(arguments)
     parser = _parser(arguments)
     if (wrong := next((word for word in arguments if not word.startswith("-")), None)) and wrong not in COMMANDS:
-        print(f"{PROGRAM}: no command {wrong!r}{_meant(wrong)}", file=sys.stderr)
+        from frontdesk.runner.told import told
+
+        print(f"{PROGRAM}: {told(f'no command {wrong!r}{_meant(wrong)}')}", file=sys.stderr)
         return 2
     try:
         args = parser.parse_args(arguments)
@@ -137,11 +160,31 @@ def _parser(arguments: list[str]) -> argparse.ArgumentParser:
             module = import_module(f"frontdesk.cli.{name.replace('-', '_')}")
             module.configure(command)
             command.set_defaults(run=module.run)
+            _add_language(command)
             if not any("--debug" in action.option_strings for action in command._actions):  # pyright: ignore[reportPrivateUsage]
                 command.add_argument(
                     "--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
                 )
     return parser
+
+
+def _speak(arguments: list[str]) -> None:
+    """The console speaks what ``--language`` says, before anything goes wrong."""
+    from frontdesk.runner.told import speak
+
+    given = [after for word, after in pairwise([*arguments, ""]) if word == "--language"]
+    given += [word.partition("=")[2] for word in arguments if word.startswith("--language=")]
+    speak(given[-1] if given else None)
+
+
+def _add_language(command: Parser) -> None:
+    """``--language`` for what a command prints, where it has none of its own; its steps take it as well."""
+    from runstore.languages import languages
+
+    for each in [command, *command.steps()]:
+        if "--language" not in each.own_options():
+            default = None if each is command else argparse.SUPPRESS
+            each.add_argument("--language", choices=languages(), default=default, help="of what is printed")
 
 
 def _guarded(args: argparse.Namespace) -> int:
@@ -153,16 +196,17 @@ def _guarded(args: argparse.Namespace) -> int:
     if args.command is None:
         print(f"usage: {PROGRAM} COMMAND … (see {PROGRAM} --help)", file=sys.stderr)
         return 2
+    from frontdesk.runner.told import told
     from runstore.problems import Problem
     from runstore.tables.assumptions import told_on_stderr
 
     try:
-        with told_on_stderr():
+        with told_on_stderr(told):
             return args.run(args)
     except Problem as problem:
         if args.debug:
             raise
-        print(f"{PROGRAM}: {problem}", file=sys.stderr)
+        print(f"{PROGRAM}: {told(problem)}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         return 1
@@ -171,11 +215,11 @@ def _guarded(args: argparse.Namespace) -> int:
         if args.debug:
             raise
         if error.filename is None:  # standard output, say
-            print(f"{PROGRAM}: {error.strerror or error}", file=sys.stderr)
+            print(f"{PROGRAM}: {told(error.strerror or error)}", file=sys.stderr)
             return 1
         reason = f"{error.strerror or error}, expected a file or folder that can be used"
-        print(f"{PROGRAM}: {error.filename}: found {reason}", file=sys.stderr)
+        print(f"{PROGRAM}: {told(f'{error.filename}: found {reason}')}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"{PROGRAM}: interrupted", file=sys.stderr)
+        print(f"{PROGRAM}: {told('interrupted')}", file=sys.stderr)
         return 130

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frontdesk.runner.told import tell
 from runstore.languages import languages
 from runstore.problems import InputProblem, Problem
 
@@ -156,8 +157,11 @@ def _report(args: argparse.Namespace, analysis: Analysis) -> int:
     say = words("frontdesk.report", "agent_runs", args.language)
     for check in analysis.figures.checks:
         if check.passed is not True:
-            print(f"{'!' if check.passed is False else '-'} {one_line(check_line(check, say))}", file=sys.stderr)
-    print(f"{analysis.figures.counted} of {analysis.figures.rows} rows scored -> {args.out}", file=sys.stderr)
+            tell(
+                f"{'!' if check.passed is False else '-'} {one_line(check_line(check, say))}",
+                file=sys.stderr,
+            )
+    tell(f"{analysis.figures.counted} of {analysis.figures.rows} rows scored -> {args.out}", file=sys.stderr)
     if args.json:
         print(to_json(analysis.figures, indent=True).decode())
     return 0 if analysis.complete else 1

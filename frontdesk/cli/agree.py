@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from frontdesk.runner.told import tell
 from runstore.languages import languages
 
 
@@ -33,13 +34,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--resamples", type=int, default=1000, metavar="N", help="accepted; draws nothing any more"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="accepted; draws nothing any more")
-    parser.add_argument("--language", choices=languages(), default="en", help="of agreement.md (default: en)")
+    parser.add_argument(
+        "--language", choices=languages(), default="en", help="of agreement.md and .html (default: en)"
+    )
     parser.add_argument("--json", action="store_true", help="print agreement.json to standard output as well")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Writes agreement.json and agreement.md; prints the Markdown, or the JSON if asked."""
+    """Writes agreement.json, .md and .html; prints the Markdown, or the JSON if asked."""
     from frontdesk.report.sections.agreement.document import document
+    from frontdesk.report.writers.html import html
     from frontdesk.report.writers.markdown import markdown
     from frontdesk.runner.agreement import Wishes, agree, write_record
     from runstore.publish import to_json, write_text
@@ -54,9 +58,12 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
     )
     agreed = agree(args.ratings, wishes)
-    text = markdown(document(agreed, args.language))
+    report = document(agreed, args.language)
+    text = markdown(report)
     record = write_record(args.out, agreed)
-    write_text(args.out / "agreement.md", text)
+    pages = [args.out / "agreement.md", args.out / "agreement.html"]
+    write_text(pages[0], text)
+    write_text(pages[1], html(report))
     sys.stdout.write(to_json(agreed.row(), indent=True).decode() + "\n" if args.json else text)
-    print(f"written: {record}, {args.out / 'agreement.md'}", file=sys.stderr)
+    tell(f"written: {', '.join(map(str, (record, *pages)))}", file=sys.stderr)
     return 0

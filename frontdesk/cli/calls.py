@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from frontdesk.cli import options
+from frontdesk.runner.told import head, tell, told
 from runstore.problems import Problem
 from runstore.publish import to_json
 
@@ -56,10 +57,11 @@ def _repair(folder: Path) -> int:
         repairs = repair(folder / "journal")
     for done in repairs:
         lines = ", ".join(map(str, done.damaged[:20])) + (" …" if len(done.damaged) > 20 else "")
-        print(f"{done.segment}: {len(done.damaged)} damaged lines ({lines}); the file as it was: {done.set_aside}")
-        print(f"{done.segment}: {done.kept} lines are whole and stay; the other calls are asked again when needed")
+        what = f"{len(done.damaged)} damaged lines ({lines})" if done.damaged else "line ends set right"
+        tell(f"{done.segment}: {what}; the file as it was: {done.set_aside}")
+        tell(f"{done.segment}: {done.kept} lines are whole and stay; the other calls are asked again when needed")
     if not repairs:
-        print("nothing is damaged")
+        tell("nothing is damaged")
     return 0
 
 
@@ -75,25 +77,27 @@ def _show(summary: dict[str, Any]) -> None:
     from frontdesk.report.writers.terminal import Head
 
     figures = ("ok", "failed", "truncated", "p50 s", "p90 s", "p99 s", "tokens in/out (cached)", "USD")
-    heads = [Head("endpoint"), *(Head(title, number=True) for title in figures), Head("faults")]
+    heads = [Head(head("endpoint")), *(Head(head(title), number=True) for title in figures), Head(head("faults"))]
     rows: list[list[str]] = []
     for name, row in summary["endpoints"].items():
         calls, latency, tokens, usd = row["calls"], row["latency_s"], row["tokens"], row["usd"]
-        faults = ", ".join(f"{kind} {count}" for kind, count in row["attempts_failed"].items())
-        known = "unknown" if usd["known"] is None else f"{usd['known']:.4f}"
+        faults = ", ".join(f"{told(kind)} {count}" for kind, count in row["attempts_failed"].items())
+        known = told("unknown") if usd["known"] is None else f"{usd['known']:.4f}"
         rows.append(
             [
                 name,
                 *(str(calls.get(state, 0)) for state in ("ok", "failed", "truncated")),
                 *("-" if value is None else f"{value:.2f}" for value in latency.values()),
                 _tokens(tokens),
-                known if usd["priced"] in (0, usd["of"]) else f"{known} ({usd['priced']} of {usd['of']} priced)",
+                known
+                if usd["priced"] in (0, usd["of"])
+                else told(f"{known} ({usd['priced']} of {usd['of']} priced)"),
                 faults or "-",
             ]
         )
     console = terminal.console()
     terminal.print_grid(console, "", heads, rows)
-    console.print(f"calls sent whose answers were lost with a process: {summary['lost_in_flight']}")
+    console.print(told(f"calls sent whose answers were lost with a process: {summary['lost_in_flight']}"))
     for line in summary["slowest"]:
         who, what = one_line(line["endpoint"]), one_line(line["item"])
-        console.print(f"slow: {line['latency_s']:.2f} s  {who}  {line['stage']}  {what}")
+        console.print(told(f"slow: {line['latency_s']:.2f} s  {who}  {line['stage']}  {what}"))

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     options.add_place(parser)
     options.add_run_options(parser)
+    options.add_batch_options(parser)
+    options.add_json_option(parser)
     parser.add_argument(
         "--input", type=Path, metavar="FILE", help="subsets of your own (JSON lines), copied into the run folder"
     )
@@ -37,4 +39,4 @@ def run(args: argparse.Namespace) -> int:
         stages.copy_out(args.output, replies)
         return stages.exit_code(folder)
 
-    return stages.execute(args, config, names, work)
+    return stages.execute(args, config, names, work, as_json=args.json)

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from frontdesk.runner.told import tell
 from runstore.languages import languages
 
 
@@ -22,11 +23,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from frontdesk.report.sections.comparison.document import document, write_comparison
     from frontdesk.report.writers import console
+    from frontdesk.runner import leaderboard_history as history
     from frontdesk.runner.comparing import Texts, compare
     from frontdesk.runner.runfolder import RunFolder
     from runstore.publish import to_json
 
     before, after = RunFolder(args.before), RunFolder(args.after)
+    for folder in (before, after):
+        history.refuse(folder)
     language = args.language or after.config().run.language
     found = compare(before, after)
     if args.json:
@@ -35,5 +39,5 @@ def run(args: argparse.Namespace) -> int:
         console.show(document(found, language=language))
     if args.out is not None:
         for path in write_comparison(args.out, found, (Texts(before), Texts(after)), language):
-            print(f"wrote {path}", file=sys.stderr)
+            tell(f"wrote {path}", file=sys.stderr)
     return 0

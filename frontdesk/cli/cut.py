@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
+from frontdesk.runner.told import tell
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     options.add_place(parser)
     options.add_run_options(parser)
+    options.add_json_option(parser)
     options.add_size_options(parser, "subsets")
     parser.add_argument("--input", type=Path, metavar="FILE", help="dialogues of your own (JSON lines)")
     parser.add_argument(
@@ -44,8 +46,16 @@ def _cut_file(args: argparse.Namespace) -> int:
     seed = config.run.seed if args.seed is None else args.seed
     made = cut_file(args.input, args.output, _with_options(config, args).cut, seed)
     said = f"cut: {made.subsets} of {made.wanted} subsets, from {made.complete} of {made.dialogues} dialogues"
-    print(said if made.complete == made.dialogues else f"{said} (only complete ones are cut)", file=sys.stderr)
-    return 0 if made.subsets == made.wanted else 1
+    tell(said if made.complete == made.dialogues else f"{said} (only complete ones are cut)", file=sys.stderr)
+    code = 0 if made.subsets == made.wanted else 1
+    if args.json:
+        from frontdesk.cli.listing import print_object
+        from frontdesk.runner.outcome import StageDone, outcome
+
+        done = outcome("cut", code, None, rated=False)
+        stage = StageDone(stage="cut", done=made.subsets, failed=made.wanted - made.subsets, of=made.wanted)
+        print_object(done.model_copy(update={"stages": (stage,)}))
+    return code
 
 
 def _with_options(config: Config, args: argparse.Namespace) -> Config:
@@ -65,4 +75,4 @@ def _cut_run(args: argparse.Namespace) -> int:
         stages.copy_out(args.output, subsets)
         return stages.exit_code(session.folder)
 
-    return stages.execute(args, config, [], work)
+    return stages.execute(args, config, [], work, as_json=args.json)

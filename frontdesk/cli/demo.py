@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from frontdesk.runner.told import tell
 from runstore.problems import Problem
 
 DEMO_FOLDER = "runs/demo"
@@ -36,18 +37,21 @@ def run(args: argparse.Namespace) -> int:
             "tutor-arena init for a run on your own endpoints"
         )
     rounds = 3 * args.subsets
-    sys.stderr.write(
+    tell(
         "A small tournament between two tutors of the embedded model: one asks (socratic), one tells (plain).\n"
         f"{args.dialogues} dialogues of {args.turns} turns, {args.subsets} subsets, {rounds} judgments; "
         "a few minutes on two cores, no key, nothing leaves this machine.\n"
-        "The model has 135 million parameters: its verdicts show how the product works, they are no evidence.\n"
+        "The model has 135 million parameters: its verdicts show how the product works, they are no evidence.",
+        file=sys.stderr,
     )
     config = configuration.parse(settings(args.dialogues, args.turns, args.subsets, args.seed))
     ensure_model()
 
     code = stages.execute(args, config, config.used_endpoints(), stages.whole_run)
     if code == 1 and not RunFolder(Path(args.folder)).failures():
-        sys.stderr.write("Some judgments could not be read, as small models go; the report says so at its top.\n")
+        tell(
+            "Some judgments could not be read, as small models go; the report says so at its top.", file=sys.stderr
+        )
         return 0
     return code
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
-from runstore.publish import to_json
+from frontdesk.cli.listing import padded
+from frontdesk.runner.told import head, tell, told
 
 if TYPE_CHECKING:
     from frontdesk.runner.config import Config
-    from frontdesk.runner.estimate import Estimate
+    from frontdesk.runner.estimate import Cap, Estimate
     from frontdesk.runner.plan import Assumption, Workload
     from frontdesk.runner.power import Reach
 
@@ -24,6 +25,8 @@ ASSUMED: dict[Assumption, str] = {
     "goal": "With a goal, judging asks at most so many calls, often a fraction of them.",
     "decisive": 'With rounds_mode = "decisive", judging asks at most so many calls.',
     "reask": "Replies of judges that cannot be read are asked for again; that is not counted.",
+    "act retries": "Every message is assumed to do the act planned for it, and each act to be read by the model "
+    "that is named for it, if one is: rules settle most, and messages that miss their act are asked for again.",
     "blank retries": "Dialogues are assumed to run their full length, and no reply to be blank.",
 }
 
@@ -53,11 +56,11 @@ def show(config: Config, *, as_json: bool = False) -> int:
         return 0
     print_lines(estimated)
     if reached is not None:
-        print(_reach_line(reached))
+        tell(_reach_line(reached))
     for assumption in load.assumed:
-        print(ASSUMED[assumption].format(**{name: getattr(load, name) for name in load.__slots__}))
+        tell(ASSUMED[assumption].format(**{name: getattr(load, name) for name in load.__slots__}))
     if load.rounds_each > 1:
-        print("For the same money, more subsets tell two tutors apart sooner than more rounds: tutor-arena power.")
+        tell("For the same money, more subsets tell two tutors apart sooner than more rounds: tutor-arena power.")
     return 0
 
 
@@ -82,46 +85,38 @@ def _reach_line(found: Reach) -> str:
 
 def print_json(estimated: Estimate, load: Workload | None = None, reached: Reach | None = None) -> None:
     """The estimate as one JSON object; with ``load``, also what was counted, and what that can tell."""
-    total = {name: getattr(estimated, name) for name in ("calls", "input", "output", "usd", "usd_known_part")}
-    data: dict[str, object] = {
-        "stages": [asdict(line) for line in estimated.lines],
-        "total": total | {"calls_priced": estimated.calls_priced, "unpriced": estimated.unpriced},
-        "caps": [asdict(cap) for cap in estimated.caps],
-    }
-    if load is not None:
-        counts = ("dialogues", "subsets", "subsets_wanted", "replies", "matches", "verdicts", "rounds")
-        data["counts"] = {name: getattr(load, name) for name in counts} | {
-            "pairs": len(load.pairs),
-            "criteria": len(load.criteria),
-        }
-        data["assumed"] = list(load.assumed)
-        data["power"] = None if reached is None else reached.to_json()
-    print(to_json(data, indent=True).decode())
+    from frontdesk.cli.listing import print_object
+    from frontdesk.runner.estimate import told
+
+    print_object(told(estimated, load, None if reached is None else reached.to_json()))
 
 
 def print_lines(estimated: Estimate) -> None:
     """The estimate as a table, and what it assumes of lengths and prices."""
     rows = estimated.lines
-    width = max([len(row.endpoint) for row in rows] + [8]) + 2
-    print(f"{'stage':<10}{'endpoint':<{width}}{'calls':>9}{'input tokens':>15}{'output tokens':>15}{'USD':>12}")
+    width = max([len(row.endpoint) for row in rows] + [10]) + 2
+    titles = [head(name) for name in ("stage", "endpoint", "calls", "input tokens", "output tokens", "USD")]
+    print(_line(titles, width))
     for row in rows:
         _print_row(row.stage, row.endpoint, width, (row.calls, row.input, row.output), row.usd)
-    _print_row("total", "", width, (estimated.calls, estimated.input, estimated.output), estimated.usd)
+    _print_row(head("total"), "", width, (estimated.calls, estimated.input, estimated.output), estimated.usd)
     if estimated.usd is None:
         unknown, known = ", ".join(estimated.unpriced), f"{estimated.usd_known_part:,.2f} USD"
         of = f"{estimated.calls_priced:,} of {estimated.calls:,} calls"
-        print(f"Some prices are unknown ({unknown}): set price = {{ input = ..., output = ... }} there.")
-        print(f"The part whose price is known: {known} for {of}.")
-    print("Lengths are assumed (student 20 words, teacher 90, judge 300); thinking tokens are not counted.")
+        tell(f"Some prices are unknown ({unknown}): set price = {{ input = ..., output = ... }} there.")
+        tell(f"The part whose price is known: {known} for {of}.")
+    tell("Lengths are assumed (student 20 words, teacher 90, judge 300); thinking tokens are not counted.")
     _print_caps(estimated)
 
 
-def print_stops(config: Config) -> None:
-    """Where a whole configuration would stop at a cap, if it would. Raises Problem, InputProblem."""
+def print_stops(config: Config) -> tuple[Cap, ...]:
+    """Say where a whole configuration would stop at a cap; those caps. Raises Problem, InputProblem."""
     from frontdesk.runner import plan
     from frontdesk.runner.estimate import estimate
 
-    _print_caps(estimate(config, plan.workload(config)))
+    estimated = estimate(config, plan.workload(config))
+    _print_caps(estimated)
+    return estimated.caps
 
 
 def _print_caps(estimated: Estimate) -> None:
@@ -129,11 +124,18 @@ def _print_caps(estimated: Estimate) -> None:
         where = f"after stage {cap.after}, in {cap.stage}" if cap.after else f"in its first stage, {cap.stage}"
         least = "at least " if cap.name == "usd" and estimated.usd is None else ""
         cost = f"{least}{cap.planned:,.6g} are planned, {cap.before:,.6g} of them before {cap.stage}"
-        print(f"budget.{cap.name} = {cap.cap:,.10g}: this would stop at the cap {where}; {cost}.")
-        print(f"To go through, raise budget.{cap.name}.")
+        tell(f"budget.{cap.name} = {cap.cap:,.10g}: this would stop at the cap {where}; {cost}.")
+        tell(f"To go through, raise budget.{cap.name}.")
 
 
 def _print_row(stage: str, endpoint: str, width: int, counts: tuple[int, int, int], usd: float | None) -> None:
     calls, read, written = counts
-    price = "unknown" if usd is None else f"{usd:,.2f}"
-    print(f"{stage:<10}{endpoint:<{width}}{calls:>9,}{read:>15,}{written:>15,}{price:>12}")
+    price = told("unknown") if usd is None else f"{usd:,.2f}"
+    print(_line([stage, endpoint, f"{calls:,}", f"{read:,}", f"{written:,}", price], width))
+
+
+def _line(cells: Sequence[str], width: int) -> str:
+    """One line of the table: two columns of names, then figures."""
+    names = padded(cells[0], 10) + padded(cells[1], width)
+    rooms = (9, 15, 15, 12)
+    return names + "".join(padded(cell, room, right=True) for cell, room in zip(cells[2:], rooms, strict=True))

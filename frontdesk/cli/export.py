@@ -8,6 +8,7 @@ from pathlib import Path
 
 from frontdesk.cli import options
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.told import tell
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -16,9 +17,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--as",
         dest="form",
         required=True,
-        choices=("openai", "sharegpt", "preference", "lmarena", "parquet", "hf"),
+        choices=("openai", "sharegpt", "preference", "lmarena", "inspect", "parquet", "hf"),
         help="openai: chat fine-tuning rows; sharegpt: conversations; preference: one row a winner; "
         "lmarena: battles as FastChat and arena-rank read them; "
+        "inspect: a log an endpoint for Inspect's viewer and data frames; "
         "parquet: every stage file as a table; hf: a dataset folder with card",
     )
     parser.add_argument(
@@ -39,18 +41,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the export. 0 done; 1 where a data set came out without a single row."""
     from frontdesk.export.write import How, export
+    from frontdesk.runner import leaderboard_history as history
 
     how = How(args.form, args.side, args.split, args.licence)
-    done = export(RunFolder(options.run_folder(args)), how, args.out)
+    folder = RunFolder(options.run_folder(args))
+    history.refuse(folder)
+    done = export(folder, how, args.out)
     if args.json:
         sys.stdout.write((done.folder / "export.json").read_text("utf-8"))
     else:
         for each in done.sets:
-            print(f"{each.name}: {len(each.rows)} of {each.of} {each.unit}")
+            tell(f"{each.name}: {len(each.rows)} of {each.of} {each.unit}")
             for reason, times in sorted(each.left_out.items()):
-                print(f"  left out: {times} of {each.of} ({reason})")
+                tell(f"  left out: {times} of {each.of} ({reason})")
             for change, times in sorted(each.changed.items()):
-                print(f"  changed: {times} of {each.of} ({change})")
+                tell(f"  changed: {times} of {each.of} ({change})")
     for name in done.files:
-        print(f"wrote {done.folder / name}", file=sys.stderr)
+        tell(f"wrote {done.folder / name}", file=sys.stderr)
     return 0 if any(each.rows for each in done.sets) else 1

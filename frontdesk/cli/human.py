@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frontdesk.cli import options
+from frontdesk.runner.told import tell
 from runstore.languages import languages
 from runstore.problems import Problem
 
@@ -32,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     plan.set_defaults(step_run=_plan)
     serve = _on_folder(steps, "serve", "collect answers in a web app (one personal link per rater)", _serve)
     serve.add_argument("--host", default="127.0.0.1", help="default 127.0.0.1: this machine only")
-    serve.add_argument("--port", type=_port, default=8770, help="0 takes a free one")
+    serve.add_argument("--port", type=options.port, default=8770, help="0 takes a free one")
     serve.add_argument("--address", help="how raters reach it, such as https://study.example.org; for the links")
     forms = _on_folder(steps, "forms", "printable forms and CSV files to type answers into", _forms)
     forms.add_argument("--language", choices=languages(), help="default: the study's first")
@@ -83,15 +85,9 @@ def _on_folder(
     return parser
 
 
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number from 0 to 65535")
-    return int(text)
-
-
 def run(args: argparse.Namespace) -> int:
     """What people gave, and all that is made of it, is for the study's owner alone."""
-    if args.step in ("init", "plan"):
+    if args.step == "init":
         return args.step_run(args)
     before = os.umask(0o077)
     try:
@@ -104,7 +100,7 @@ def _init(args: argparse.Namespace) -> int:
     from frontdesk.runner.study import start
 
     target = start(args.folder, args.example)
-    print(f"{target}: read it, change it, then: tutor-arena human plan {target} --out {args.folder / 'plan'}")
+    tell(f"{target}: read it, change it, then: tutor-arena human plan {target} --out {args.folder / 'plan'}")
     return 0
 
 
@@ -118,15 +114,15 @@ def _plan(args: argparse.Namespace) -> int:
         mark = "holds" if invariant.holds else "FAILS"
         value = f"{invariant.smallest:g} to {invariant.largest:g}"
         bound = f"(bound {invariant.low:g} to {invariant.high:g})"
-        print(f"{mark}  {invariant.group}: {invariant.meaning}: {value} {bound}")
-    print("\n" + "\n".join(blocks_as_markdown(budget_blocks(planned.study, args.language))))
+        tell(f"{mark}  {invariant.group}: {invariant.meaning}: {value} {bound}")
+    tell("\n" + "\n".join(blocks_as_markdown(budget_blocks(planned.study, args.language))))
     if planned.material.masked:
-        print(f"names masked in {planned.material.masked} of {planned.material.texts} texts", file=sys.stderr)
+        tell(f"names masked in {planned.material.masked} of {planned.material.texts} texts", file=sys.stderr)
     if not planned.study.ethics_approval:
-        print("no ethics approval number yet: enter it in the study file before the study", file=sys.stderr)
-    print(f"{len(planned.plan.rows)} items planned in {args.out}")
+        tell("no ethics approval number yet: enter it in the study file before the study", file=sys.stderr)
+    tell(f"{len(planned.plan.rows)} items planned in {args.out}")
     if not planned.plan.holds:
-        print("incomplete: not every invariant holds; see certificate.json", file=sys.stderr)
+        tell("incomplete: not every invariant holds; see certificate.json", file=sys.stderr)
     return 0 if planned.plan.holds else 1
 
 
@@ -134,10 +130,10 @@ def _serve(args: argparse.Namespace) -> int:
     from arena.human.folder import StudyFolder
     from frontdesk.web.serve import serve
 
-    def tell(line: str) -> None:
-        print(line, flush=True)
+    def say(line: str) -> None:
+        tell(line, flush=True)
 
-    serve(StudyFolder(args.folder), host=args.host, port=args.port, address=args.address, tell=tell)
+    serve(StudyFolder(args.folder), host=args.host, port=args.port, address=args.address, tell=say)
     return 0
 
 
@@ -146,9 +142,12 @@ def _forms(args: argparse.Namespace) -> int:
     from frontdesk.web.paper import write_forms
 
     raters, made = write_forms(StudyFolder(args.folder), language=args.language, pdf=args.pdf)
-    print(f"{args.folder / 'forms'}: forms of {raters} raters as HTML and CSV, {made} as PDF")
+    tell(f"{args.folder / 'forms'}: forms of {raters} raters as HTML and CSV, {made} as PDF")
     if args.pdf and made < raters:
-        print(f"incomplete: {raters - made} of {raters} PDFs were not made (is Chromium here?)", file=sys.stderr)
+        tell(
+            f"incomplete: {raters - made} of {raters} PDFs were not made (is Chromium here?)",
+            file=sys.stderr,
+        )
         return 1
     return 0
 
@@ -161,14 +160,14 @@ def _import(args: argparse.Namespace) -> int:
     report = done.report
     repeats = report["exact_repeats_ignored"]
     if not done.complete:
-        print(f"incomplete: {len(report['conflicts']) + len(report['unreadable'])} answers were not taken")
-    print(f"{report['rows']} answers about {report['items']} items read, {done.changed} items changed")
+        tell(f"incomplete: {len(report['conflicts']) + len(report['unreadable'])} answers were not taken")
+    tell(f"{report['rows']} answers about {report['items']} items read, {done.changed} items changed")
     if repeats:
-        print(f"{repeats} exact repeat{'s' if repeats > 1 else ''} ignored")
-    print(f"rule: {report['rule']}")
+        tell(f"{repeats} exact repeat{'s' if repeats > 1 else ''} ignored")
+    tell(f"rule: {report['rule']}")
     for kind in ("settled_by_time", "conflicts", "unreadable"):
         for line in report[kind]:
-            print(f"{kind.replace('_', ' ')}: {line}")
+            tell(f"{kind.replace('_', ' ')}: {line}")
     return 0 if done.complete else 1
 
 
@@ -177,7 +176,7 @@ def _replace(args: argparse.Namespace) -> int:
     from frontdesk.web.desk import replace
 
     name, moved = replace(StudyFolder(args.folder), args.rater, args.by)
-    print(f"{moved} open items of {args.rater} now belong to {name}; their link is on the organiser's page")
+    tell(f"{moved} open items of {args.rater} now belong to {name}; their link is on the organiser's page")
     return 0
 
 
@@ -186,8 +185,8 @@ def _withdraw(args: argparse.Namespace) -> int:
     from frontdesk.web.desk import withdraw
 
     rater = withdraw(StudyFolder(args.folder), args.code)
-    print(f"everything of {rater} is deleted, and what was analysed is analysed again")
-    print(f"to give their items to another: tutor-arena human replace {args.folder} --rater {rater}")
+    tell(f"everything of {rater} is deleted, and what was analysed is analysed again")
+    tell(f"to give their items to another: tutor-arena human replace {args.folder} --rater {rater}")
     return 0
 
 
@@ -209,8 +208,8 @@ def _analyze(args: argparse.Namespace) -> int:
     else:
         raise Problem("give a study's folder, or --study FILE --ratings FILE --out DIR")
     for line in lines:
-        print(line)
-    print(f"written: {out / 'analysis.md'}, .html, .json, .tex, .csv")
+        tell(line)
+    tell(f"written: {out / 'analysis.md'}, .html, .json, .tex, .csv")
     return 1 if missing else 0
 
 
@@ -222,7 +221,7 @@ def _sessions(args: argparse.Namespace) -> int:
     folder = StudyFolder(args.folder)
     rows = list(sessions(folder.documents().values(), args.language or folder.study().languages[0]))
     write_jsonl(args.out, rows)
-    print(f"{len(rows)} sessions in {args.out}; then: tutor-arena human analyze FOLDER --scores scores.csv")
+    tell(f"{len(rows)} sessions in {args.out}; then: tutor-arena human analyze FOLDER --scores scores.csv")
     return 0
 
 
@@ -237,7 +236,7 @@ def _themes(args: argparse.Namespace) -> int:
     args.out.mkdir(parents=True, exist_ok=True)
     write_json(args.out / "themes.json", found)
     write_text(args.out / "themes.md", text)
-    print(text)
+    tell(text)
     return 0
 
 
@@ -248,8 +247,8 @@ def _purge(args: argparse.Namespace) -> int:
     folder = StudyFolder(args.folder)
     if args.persons:
         forget_persons(folder)
-        print("names, links and codes are deleted; the ratings are anonymous")
+        tell("names, links and codes are deleted; the ratings are anonymous")
         return 0
     gone = purge(folder, early=args.early)
-    print(f"deleted: {', '.join(gone) if gone else 'nothing, there was nothing'}")
+    tell(f"deleted: {', '.join(gone) if gone else 'nothing, there was nothing'}")
     return 0

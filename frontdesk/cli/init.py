@@ -6,6 +6,7 @@ import argparse
 from importlib.resources import files
 from pathlib import Path
 
+from frontdesk.runner.told import tell
 from runstore.problems import Problem
 from runstore.publish import write_text
 
@@ -21,5 +22,5 @@ def run(args: argparse.Namespace) -> int:
     if args.file.exists() and not args.force:
         raise Problem(f"{args.file} is there already; --force writes over it")
     write_text(args.file, (files("frontdesk") / "example.toml").read_text(encoding="utf-8"))
-    print(f"wrote {args.file}; next: tutor-arena check {args.file}")
+    tell(f"wrote {args.file}; next: tutor-arena check {args.file}")
     return 0

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     options.add_place(parser)
     options.add_run_options(parser)
+    options.add_batch_options(parser)
+    options.add_json_option(parser)
     parser.add_argument(
         "--subsets", type=Path, metavar="FILE", help="subsets of your own (JSON lines), copied into the run folder"
     )
@@ -68,4 +70,4 @@ def run(args: argparse.Namespace) -> int:
         stages.copy_out(args.output, verdicts)
         return stages.exit_code(folder, judgments, verdicts)
 
-    return stages.execute(args, config, list(config.require_judge().endpoints), work)
+    return stages.execute(args, config, list(config.require_judge().endpoints), work, as_json=args.json)

@@ -8,13 +8,20 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from frontdesk.runner.told import head, tell, told
 from runstore import publish
 from runstore.problems import Problem
 from runstore.publish import Cell
+from runstore.results import Result
 
 
 def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def print_object(result: Result) -> None:
+    """A result as one JSON object on stdout."""
+    print(publish.to_json(result.to_json(), indent=True).decode())
 
 
 def print_json_lines(records: Sequence[BaseModel]) -> None:
@@ -25,10 +32,10 @@ def print_json_lines(records: Sequence[BaseModel]) -> None:
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on stdout; cells are shown as they are, never read as markup."""
+    """A table on stdout, its heads in the console's language; cells are shown as they are, never as markup."""
     from frontdesk.report.writers import terminal
 
-    terminal.print_grid(terminal.console(), title, [terminal.Head(name) for name in header], rows)
+    terminal.print_grid(terminal.console(), told(title), [terminal.Head(head(name)) for name in header], rows)
 
 
 def write_file(
@@ -43,4 +50,12 @@ def write_file(
         raise Problem(
             f"--output {path}: expected a name that ends in .jsonl or .csv, found {path.suffix or 'neither'!r}"
         )
-    print(f"{len(records)} written to {path}", file=sys.stderr)
+    tell(f"{len(records)} written to {path}", file=sys.stderr)
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """``text`` in so many cells of the terminal: a Korean letter takes two."""
+    from rich.cells import cell_len
+
+    gap = " " * (width - cell_len(text))
+    return gap + text if right else text + gap

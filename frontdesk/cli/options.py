@@ -31,6 +31,7 @@ def run_folder(args: argparse.Namespace) -> Path:
         )
     if folder is None:
         raise Problem(f"{args.command}: found no run folder, expected RUN (a folder that tutor-arena run made)")
+    args.folder = folder  # whoever opens the run later finds it here
     return folder
 
 
@@ -71,6 +72,26 @@ def add_on_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_batch_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--batch",
+        action="store_true",
+        help="ask through the providers' batch interfaces: half the price, results within a day",
+    )
+    parser.add_argument(
+        "--poll-s", type=float, default=30.0, metavar="S", help="longest wait between looks at a batch job (30)"
+    )
+
+
+def batch_poll_s(args: argparse.Namespace) -> float | None:
+    """Seconds between looks at a batch job; None where ``--batch`` was not given. Raises Problem."""
+    if not getattr(args, "batch", False):
+        return None
+    if not 0 < args.poll_s < 86_400:
+        raise Problem(f"--poll-s: found {args.poll_s:g}, expected more than 0 and less than a day")
+    return args.poll_s
+
+
 def add_size_options(parser: argparse.ArgumentParser, *names: str) -> None:
     """Options ``--dialogues``, ``--turns`` and ``--subsets``, each in place of what is configured."""
     sizes = {
@@ -87,6 +108,18 @@ def _count(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"found {text!r}, expected a whole number, 1 at least")
     return int(text)
+
+
+def port(text: str) -> int:
+    """A port's number. Raises ArgumentTypeError for anything else."""
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number from 0 to 65535")
+    return int(text)
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """``--json``: one object on standard output (docs/json.md), everything else on standard error."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout, the rest on stderr")
 
 
 def add_partial_option(parser: argparse.ArgumentParser) -> None:

@@ -6,11 +6,13 @@ import argparse
 from pathlib import Path
 
 from frontdesk.cli.listing import counted, print_json_lines, print_table, write_file
+from frontdesk.report.sections.run.names import known_level
+from frontdesk.runner.told import tell
 from personas import factors_file, generate, load_personas
 from personas.contradictions import in_factors, in_lists
 from personas.factors_file import shipped
 from personas.listed import crosses
-from runstore.languages import languages
+from runstore.languages import languages, words
 from runstore.problems import Problem
 from runstore.records import Persona
 
@@ -66,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         print_json_lines(people)
     elif not args.output:
         header = ["id", *(titles.values() if not args.ids else ["text"])]
-        shown = [[each.id, *([each.text] if args.ids else _levels(each, names))] for each in people]
+        shown = [[each.id, *([each.text] if args.ids else _levels(each, names, args.language))] for each in people]
         print_table(counted(len(people), "persona"), header, shown)
     return 0
 
@@ -80,9 +82,9 @@ def _check(args: argparse.Namespace) -> int:
     if args.json:
         print_json_lines(found)
     else:
-        print(f"{counted(len(found), 'contradiction')}: texts of one persona that say the opposite of each other")
+        tell(f"{counted(len(found), 'contradiction')}: texts of one persona that say the opposite of each other")
         for each in found:
-            print(f"\n{each.about}: {each.first} says {each.says!r}\n  {each.second} says {each.opposes!r}")
+            tell(f"\n{each.about}: {each.first} says {each.says!r}\n  {each.second} says {each.opposes!r}")
     return 1 if found else 0
 
 
@@ -100,8 +102,13 @@ def _listed(args: argparse.Namespace) -> tuple[list[Persona], dict[str, str]]:
     return people, {name: name for each in people for name in each.levels}
 
 
-def _levels(person: Persona, names: list[str]) -> list[str]:
-    return [person.levels.get(name, "") for name in names]
+def _levels(person: Persona, names: list[str], language: str | None = None) -> list[str]:
+    """The levels by their ids, or with ``language`` by their names."""
+    levels = [person.levels.get(name, "") for name in names]
+    if language is None:
+        return levels
+    say = words("frontdesk.report", "run", language)
+    return [known_level(level, say) for level in levels]
 
 
 def _chosen(people: list[Persona], ids: list[str]) -> list[Persona]:

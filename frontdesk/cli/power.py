@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frontdesk.runner.told import tell
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(to_json({"level": args.level, "power": args.power, "pairs": pairs}).decode() + "\n")
         return 0
     for answer in answers:
-        print("\n".join(_lines(answer, wanted)))
+        tell("\n".join(_lines(answer, wanted)))
     return 0
 
 
@@ -103,7 +104,7 @@ def _people(args: argparse.Namespace) -> int:
         rows = [answer.to_json() for answer in found]
         sys.stdout.write(to_json({"level": args.level, "power": args.power, "people": rows}).decode() + "\n")
     else:
-        print("\n".join(line for answer in found for line in _people_lines(answer, asked)))
+        tell("\n".join(line for answer in found for line in _people_lines(answer, asked)))
     return 0
 
 

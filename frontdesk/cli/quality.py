@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from frontdesk.cli import options
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.told import console_language, tell
 from runstore.problems import Problem
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     options.add_run_folder(parser)
+    parser.add_argument(
+        "--learn",
+        type=Path,
+        metavar="FILE",
+        help="print the style profile of the students in these transcripts (YAML, aggregates only), no more",
+    )
+    parser.add_argument(
+        "--language", metavar="CODE", help="with --learn: of the transcripts (found out if not given)"
+    )
     parser.add_argument(
         "--limit",
         action="append",
@@ -25,31 +36,54 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write quality.json and quality.md. 0 done; with --gate 1 where a check fails or is undecided."""
+    if args.learn is not None:
+        return _learn(args.learn, args.language)
     from frontdesk.cli.listing import print_table
     from frontdesk.report.blocks import Table, Text
     from frontdesk.report.run import write_reports_again
     from frontdesk.report.sections.run import quality as section
+    from frontdesk.runner import leaderboard_history as history
     from frontdesk.runner.quality import write_quality
     from runstore.publish import to_json
 
     folder = RunFolder(options.run_folder(args))
-    quality = write_quality(folder, dict(_limit(text) for text in args.limit))
-    section.write_quality(folder, quality)
-    found = quality.found
-    for name in ("quality.json", "quality.md"):
-        print(f"wrote {folder.file(name)}", file=sys.stderr)
-    for path in write_reports_again(folder):
-        print(f"report: {path}", file=sys.stderr)
+    folder.config()
+    with history.held(folder):
+        quality = write_quality(folder, dict(_limit(text) for text in args.limit))
+        section.write_quality(folder, quality)
+        found = quality.found
+        for name in ("quality.json", "quality.md"):
+            tell(f"wrote {folder.file(name)}", file=sys.stderr)
+        for path in write_reports_again(folder):
+            tell(f"report: {path}", file=sys.stderr)
     if args.json:
         sys.stdout.write(to_json(found, indent=True).decode() + "\n")
     else:
-        for block in section.console(found):
+        config = quality.config.model_copy(
+            update={"run": quality.config.run.model_copy(update={"language": console_language()})}
+        )
+        for block in section.console(found, config):
             if isinstance(block, Text):
-                print(block.text)
+                tell(block.text)
             elif isinstance(block, Table):
                 header = [column.title for column in block.columns]
                 print_table(block.title, header, [[cell.text for cell in row] for row in block.rows])
     return 1 if args.gate and found.gate.passed is not True else 0
+
+
+def _learn(path: Path, language: str | None) -> int:
+    from runstore.languages import known_language
+    from runstore.tables.talks import read_talks
+    from simulator.style.learn import language_of, learn
+    from simulator.style.profile import as_yaml
+
+    talks = read_talks(path)
+    try:
+        chosen = known_language(language) if language is not None else language_of(talks)
+    except ValueError as error:
+        raise Problem(f"--language: {error}") from None
+    sys.stdout.write(as_yaml(learn(talks, chosen, "transcripts of the user's own")))
+    return 0
 
 
 def _limit(text: str) -> tuple[str, float]:

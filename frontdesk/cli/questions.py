@@ -6,10 +6,12 @@ import argparse
 from pathlib import Path
 
 from frontdesk.cli.listing import counted, print_json_lines, print_table, write_file
+from frontdesk.runner.told import head
 from runstore.languages import languages
 from runstore.problems import Problem
 from runstore.records import SeedQuestion
 from seed_questions import DEFAULT, load, path_of_bank
+from seed_questions.banks import subject_name
 
 _HEADER = ("id", "subject", "difficulty", "levels", "tags", "language", "text")
 
@@ -53,7 +55,10 @@ def run(args: argparse.Namespace) -> int:
         print_json_lines(questions)
     elif not args.output:
         subjects = len({each.subject for each in questions})
-        shown = [[each.id, each.subject, each.difficulty, each.text] for each in questions]
+        shown = [
+            [each.id, subject_name(each.subject, args.language), head(each.difficulty), each.text]
+            for each in questions
+        ]
         print_table(
             f"{counted(len(questions), 'question')}, {counted(subjects, 'subject')}",
             ("id", "subject", "difficulty", "text"),

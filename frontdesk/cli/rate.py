@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frontdesk.cli import options, score_battles
+from frontdesk.runner.told import head, tell, told
 from runstore.languages import languages
 from runstore.problems import Problem
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from arena.ratings.battles import Battles
     from arena.ratings.result import Leaderboard
     from arena.ratings.settings import Settings
-    from frontdesk.runner.shortfall import Shortfall
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--battles",
         type=options.source,
         metavar="FILE",
-        help="battles: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet; many files as FOLDER, PATTERN or s3://…",
+        help="battles: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet; judgments of MT-bench or arena-hard, "
+        "Inspect logs; many files as FOLDER, PATTERN or s3://…",
     )
     source.add_argument("--run", type=Path, dest="run_dir", metavar="DIR", help="a run folder: its verdicts.jsonl")
     source.add_argument("--input", type=Path, metavar="FILE", help="a verdicts.jsonl anywhere")
@@ -39,6 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", type=Path, metavar="CONFIG", help="take [rate] settings from this configuration"
     )
+    parser.add_argument("--baseline", metavar="NAME", help="whom arena-hard compared with, if its files lack it")
     parser.add_argument("--out", "--output", type=Path, dest="out", metavar="DIR", help="where to write")
     parser.add_argument(
         "--by", action="append", default=[], metavar="COLUMN", help="a table per level; repeatable"
@@ -71,50 +73,70 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Rate and write. 0 done, 1 where matches asked for have no verdict or ``--check`` found another result."""
-    from arena.ratings.categories import with_breakdowns
-    from arena.ratings.leaderboard import build
-    from frontdesk.report.sections.ratings.write import write_leaderboard
-    from frontdesk.runner import published
-    from frontdesk.runner.rating import analyse_judges, with_replies, with_shortfall, with_stop
-    from frontdesk.runner.runfolder import RunFolder
-
     settings = _settings(args)
-    battles = _battles(args)
-    board = with_breakdowns(build(battles, settings), battles, args.by)
-    short = _shortfall(args)
-    board = with_shortfall(board, short)
-    if args.run_dir is not None:
-        board = with_replies(board, RunFolder(args.run_dir))
-    if args.style:
-        from arena.ratings.style import style_control
-
-        board = board.model_copy(update={"style": style_control(battles, settings)})
-    if args.run_dir is not None:
-        board = with_stop(board, RunFolder(args.run_dir))
-    folder = args.out or args.run_dir
-    paths = (
-        write_leaderboard(folder, board, latex=args.latex, svg=args.svg, png=args.png, language=_language(args))
-        if folder is not None
-        else []
-    )
-    if args.run_dir is not None and args.out is None:
-        analyse_judges(RunFolder(args.run_dir), board)
-        published.record(args.run_dir, *(path.name for path in paths), "judges.json")
+    source = _source(args)
+    is_run = source == "run_dir" and (args.run_dir / "run.toml").is_file()
+    board, paths, missing = _rated_run(args, settings) if is_run else _rated_battles(args, settings, source)
     _print(board, as_json=args.json)
-    refuted = args.check and _check(battles, settings)
+    refuted = args.check and _check(_battles(args, source), settings)
     for path in paths:
-        print(f"wrote {path}", file=sys.stderr)
-    missing = short.share if short is not None else _invalid_share(board)
+        tell(f"wrote {path}", file=sys.stderr)
     return int(refuted or missing > (args.allow_partial or 0.0))
 
 
-def _language(args: argparse.Namespace) -> str:
-    """The one asked for, else that of the run whose verdicts are rated."""
+def _rated_battles(
+    args: argparse.Namespace, settings: Settings, source: str
+) -> tuple[Leaderboard, list[Path], float]:
+    """The leaderboard of battles or verdicts alone, the files written, and the share without an outcome."""
+    from arena.ratings.categories import with_breakdowns
+    from arena.ratings.leaderboard import build
+    from arena.ratings.style import style_control
+    from frontdesk.runner.rating import with_replies
     from frontdesk.runner.runfolder import RunFolder
 
-    if args.language is not None or args.run_dir is None or not (args.run_dir / "run.toml").is_file():
-        return args.language or "en"
-    return RunFolder(args.run_dir).config().run.language
+    battles = _battles(args, source)
+    board = with_breakdowns(build(battles, settings), battles, args.by)
+    if args.run_dir is not None:
+        board = with_replies(board, RunFolder(args.run_dir))
+    if args.style:
+        board = board.model_copy(update={"style": style_control(battles, settings)})
+    folder = args.out or args.run_dir
+    paths = [] if folder is None else _write(args, folder, board, args.language or "en")
+    return board, paths, _invalid_share(board)
+
+
+def _rated_run(args: argparse.Namespace, settings: Settings) -> tuple[Leaderboard, list[Path], float]:
+    """The same of a run, of which it is known how many matches were asked for."""
+    from frontdesk.runner import leaderboard_history as history
+    from frontdesk.runner import published
+    from frontdesk.runner.rating import How, rate_run, rated
+    from frontdesk.runner.runfolder import RunFolder
+    from frontdesk.runner.shortfall import shortfall
+
+    folder = RunFolder(args.run_dir)
+    config, how = folder.config(), How(settings, tuple(args.by), args.style)
+    judged = folder.judgments() if folder.file("judgments.jsonl").is_file() else [], folder.verdicts()
+    short = shortfall(folder, config, judged[1])
+    missing = short.share if short is not None else None
+    if args.out is not None:
+        history.refuse(folder)
+        board = rated(folder, config, *judged, how)
+        paths = _write(args, args.out, board, args.language or config.run.language)
+    else:
+        with history.held(folder):
+            board = rate_run(folder, config, *judged, how)
+            paths = _write(args, folder.path, board, args.language, own=config.run.language)
+            published.record(folder.path, *(path.name for path in paths))
+    return board, paths, _invalid_share(board) if missing is None else missing
+
+
+def _write(
+    args: argparse.Namespace, folder: Path, board: Leaderboard, language: str | None, *, own: str | None = None
+) -> list[Path]:
+    from frontdesk.report.sections.ratings.write import write_leaderboard
+
+    pictures = {"latex": args.latex, "svg": args.svg, "png": args.png}
+    return write_leaderboard(folder, board, **pictures, language=language or own or "en", own=own)
 
 
 def _invalid_share(board: Leaderboard) -> float:
@@ -122,50 +144,44 @@ def _invalid_share(board: Leaderboard) -> float:
     return invalid / (board.counts.battles + invalid) if invalid else 0.0
 
 
-def _shortfall(args: argparse.Namespace) -> Shortfall | None:
-    """Of a whole run folder; of battles and verdicts alone nobody knows what was asked for."""
-    from frontdesk.runner.runfolder import RunFolder
-    from frontdesk.runner.shortfall import shortfall
-
-    if args.run_dir is None or not (args.run_dir / "run.toml").is_file():
-        return None
-    folder = RunFolder(args.run_dir)
-    return shortfall(folder, folder.config(), folder.verdicts())
-
-
 def _check(battles: Battles, settings: Settings) -> bool:
     """Say how far the fit is from the one of another library; whether they contradict each other."""
     from arena.ratings.check import AGREED, check
 
-    told = check(battles, settings)
-    if told.largest is None:
-        print(f"check: nothing to compare: {told.reason}", file=sys.stderr)
+    found = check(battles, settings)
+    if found.largest is None:
+        tell(f"check: nothing to compare: {found.reason}", file=sys.stderr)
         return False
-    verdict = f"more than {AGREED:g}: they contradict each other" if told.is_refuted else "they agree"
-    print(
-        f"check: ties as halves, {told.models} models, largest difference from choix {told.largest:.6f} "
+    verdict = f"more than {AGREED:g}: they contradict each other" if found.is_refuted else "they agree"
+    tell(
+        f"check: ties as halves, {found.models} models, largest difference from choix {found.largest:.6f} "
         f"rating points ({verdict})",
         file=sys.stderr,
     )
-    return told.is_refuted
+    return found.is_refuted
 
 
-def _battles(args: argparse.Namespace) -> Battles:
+def _source(args: argparse.Namespace) -> str:
     given = [name for name in ("battles", "run_dir", "input", "scores") if getattr(args, name) is not None]
     if len(given) != 1:
         expected = "one of --battles FILE, --run DIR, --input FILE, --scores FILE"
         raise Problem(f"rate: found {len(given)} sources, expected {expected}")
-    if args.scores is not None:
+    return given[0]
+
+
+def _battles(args: argparse.Namespace, source: str) -> Battles:
+    if source == "scores":
         from frontdesk.runner.score_battles import battles_of_scores
 
         return battles_of_scores(args.scores, score_battles.columns(args), args.by, args.out)
-    if args.battles is not None:
+    if source == "battles":
         from arena.ratings.reading import Columns, read_battles
 
         if args.out is None:
             raise Problem("rate: found --battles without --out, expected a folder to write to")
         cluster = {None: "cluster", "none": None}.get(args.cluster, args.cluster)
-        return read_battles(args.battles, Columns(categories=args.by, cluster=cluster, style=args.style))
+        columns = Columns(categories=args.by, cluster=cluster, style=args.style)
+        return read_battles(args.battles, columns, args.baseline)
     from frontdesk.runner.rating import battles_of
 
     return battles_of(args.input or args.run_dir / "verdicts.jsonl", style=args.style)
@@ -231,10 +247,10 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
     console = terminal.console()
     stop = stop_told(board)
     for note in (*board.notes, *([] if stop is None else [stop])):
-        console.print(f"note: {note}")
+        console.print(terminal.styled(told(f"note: {note}")))
     titles = ["rank", "places", "model", "rating", level_text(board.level), "w / l / t", "win rate"]
     titles += ["s (95 %)", "$ / 1,000"] if board.has_service else []
-    heads = [Head(title, number=title != "model") for title in titles]
+    heads = [Head(head(title), number=title != "model") for title in titles]
     for number, group in enumerate(board.groups, 1):
         rows = [
             [
@@ -251,7 +267,7 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
             if model.name in set(group)
         ]
         title = f"group {number} of {len(board.groups)}" if len(board.groups) > 1 else ""
-        terminal.print_grid(console, title, heads, rows)
+        terminal.print_grid(console, told(title), heads, rows)
     for model in board.models:
         if model.reason:
-            console.print(f"{one_line(model.name)}: {model.reason}")
+            console.print(terminal.styled(f"{one_line(model.name)}: {told(model.reason)}"))

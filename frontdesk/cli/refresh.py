@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frontdesk.cli import options
+from frontdesk.runner.told import tell
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def _abandon(args: argparse.Namespace, folder: RunFolder) -> int:
         dropped = history.abandon(folder)
         write_reports_again(folder)
     said = "the run is as it was before; the calls made stay in the journal, and the report counts them"
-    print(f"dropped: {dropped.told}; {said}", file=sys.stderr)
+    tell(f"dropped: {dropped.told}; {said}", file=sys.stderr)
     return 0
 
 
@@ -189,7 +190,7 @@ def _print(line: Refresh, *, is_new: bool, as_json: bool) -> None:
     from runstore.publish import to_json
 
     if not is_new:
-        print("nothing was new: the leaderboard and its history stay as they are", file=sys.stderr)
+        tell("nothing was new: the leaderboard and its history stay as they are", file=sys.stderr)
     if as_json:
         print(to_json(line).decode())
         return

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
+
+if TYPE_CHECKING:
+    from frontdesk.runner.runfolder import RunFolder
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -14,9 +21,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "config", metavar="CONFIG", type=Path, help="a TOML configuration (tutor-arena init writes one)"
     )
     options.add_run_options(parser)
+    options.add_batch_options(parser)
     options.add_size_options(parser, "dialogues", "turns", "subsets")
     options.add_goal_options(parser)
     options.add_partial_option(parser)
+    options.add_json_option(parser)
+    parser.add_argument("--live", action="store_true", help="also serve a local page that shows it as it goes")
     parser.add_argument(
         "--dry-run", action="store_true", help="check everything and print the estimate; call nothing"
     )
@@ -27,19 +37,28 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.cli.judge import with_goal
 
     config = stages.load_config(args)
-    config.require_simulate()
-    if config.collect is None and config.judge is None and not args.dry_run:
-        return stages.execute(args, config, config.used_endpoints(), stages.data_set)
-    config.require_collect()
-    config.require_judge()
-    config = with_goal(config, args.goal, args.error)
+    config.require_whole()
+    if not config.is_data_set:
+        config = with_goal(config, args.goal, args.error)
     if args.dry_run:
         from frontdesk.cli import estimate
         from frontdesk.runner import prepare
 
         prepare.check(config)
-        estimate.show(config)
+        estimate.show(config, as_json=args.json)
         prepare.check_prices(config)
         return 0
     whole = partial(stages.whole_run, allowed=args.allow_partial)
-    return stages.execute(args, config, config.used_endpoints(), whole)
+    with _page(stages.folder_of(args, config)) if args.live else nullcontext():
+        return stages.execute(args, config, config.used_endpoints(), whole, as_json=args.json)
+
+
+@contextmanager
+def _page(folder: RunFolder) -> Generator[None]:
+    """The page of the run, as long as it is under way."""
+    from frontdesk.runner.watching import Watched
+    from frontdesk.web.watch import watching
+
+    with watching(Watched(folder)) as address:
+        print(f"watch: {address}", file=sys.stderr, flush=True)
+        yield

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from frontdesk.runner.told import head, told
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("parent", nargs="?", type=Path, default=Path("runs"), metavar="DIR", help="(runs)")
@@ -41,10 +43,10 @@ def run(args: argparse.Namespace) -> int:
         [
             each.name,
             each.changed[:16].replace("T", " "),
-            each.state,
+            head(each.state),
             ", ".join(each.endpoints),
             "" if each.dialogues is None else str(each.dialogues),
-            f"{each.leader} better than {', '.join(each.better)}" if each.better else "",
+            told(f"{each.leader} better than {', '.join(each.better)}") if each.better else "",
             *((f"{costs[at]:.2f}",) if args.cost else ()),
         ]
         for at, each in enumerate(found)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
+from frontdesk.runner.told import tell
 from runstore.languages import languages
 from runstore.problems import Problem
 
@@ -41,14 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reask", type=int, default=2, metavar="N", help="further requests for missing values (2)"
     )
-    parser.add_argument(
-        "--batch",
-        action="store_true",
-        help="ask through the providers' batch interfaces: half the price, results within a day",
-    )
-    parser.add_argument(
-        "--poll-s", type=float, default=30.0, metavar="S", help="longest wait between looks at a batch job (30)"
-    )
+    options.add_batch_options(parser)
     tables = parser.add_argument_group("tables")
     tables.add_argument(
         "--by", action="append", default=[], metavar="COLUMN", help="summary per value of a column; repeatable"
@@ -87,16 +81,12 @@ def run(args: argparse.Namespace) -> int:
 
     config = stages.load_config(args)
     plan = _plan(args, config)
-    if not 0 < args.poll_s < 86_400:
-        raise Problem(f"--poll-s: found {args.poll_s:g}, expected more than 0 and less than a day")
-    if args.batch:
+    if options.batch_poll_s(args) is not None:
         scoring.check_batches(plan.judges, config)
     material = score_plan.gather(args.input, args.rubric, plan, config, sheets=args.sheets)
 
     async def work(session: Session) -> int:
-        poll_s = args.poll_s if args.batch else None
-        teller = ScoreTeller(config.run.language)
-        results = await scoring.perform(session.pipeline, plan, material, teller, batch_poll_s=poll_s)
+        results = await scoring.perform(session.pipeline, plan, material, ScoreTeller(config.run.language))
         _say(session.folder.path, results.gaps, as_json=args.json)
         return 1 if results.gaps else 0
 
@@ -132,8 +122,8 @@ def _two_groups(wish: str) -> tuple[str, tuple[str, str] | None]:
 
 def _say(folder: Path, gaps: list[str], *, as_json: bool) -> None:
     for gap in gaps:
-        print(gap, file=sys.stderr)
+        tell(gap, file=sys.stderr)
     if as_json:
         sys.stdout.write((folder / "score.json").read_text(encoding="utf-8"))
     else:
-        print(f"{folder / 'score.html'}")
+        tell(f"{folder / 'score.html'}")

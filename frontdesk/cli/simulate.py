@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     options.add_place(parser)
     options.add_run_options(parser)
+    options.add_batch_options(parser)
+    options.add_json_option(parser)
     options.add_size_options(parser, "dialogues", "turns")
     parser.add_argument(
         "--input", type=Path, metavar="FILE", help="seed questions of your own (YAML, JSONL, CSV or plain text)"
@@ -38,4 +40,4 @@ def run(args: argparse.Namespace) -> int:
         stages.copy_out(args.output, dialogues)
         return stages.exit_code(session.folder)
 
-    return stages.execute(args, config, list(dict.fromkeys((how.student, how.teacher))), work)
+    return stages.execute(args, config, list(dict.fromkeys((how.student, how.teacher))), work, as_json=args.json)

@@ -8,24 +8,36 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from frontdesk.cli import options
+from frontdesk.cli.listing import print_object
 from frontdesk.runner import config as configuration
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner import session as sessions
 from frontdesk.runner.config import Config
+from frontdesk.runner.outcome import EndpointDone, endpoints_of, outcome
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.runfolder import RunFolder, default_folder
+from frontdesk.runner.told import tell
 from runstore.problems import Problem
 from runstore.publish import write_jsonl
 from runstore.records import Judgment, Record, Verdict
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Session:
-    """An open pipeline, for a command's work."""
+    """An open pipeline, for a command's work. ``as_json``: standard output is for one object alone."""
 
     pipeline: Pipeline
     folder: RunFolder
     config: Config
+    as_json: bool = False
+    _is_told: bool = False
+
+    def tell_endpoints(self) -> None:
+        """What each endpoint took, as a table on stderr, once."""
+        if not self._is_told:
+            self._is_told = True
+            _tell_endpoints(endpoints_of(self.pipeline))
 
 
 def load_config(args: argparse.Namespace) -> Config:
@@ -80,39 +92,81 @@ def execute(
     endpoints: Sequence[str],
     work: Callable[[Session], Awaitable[int]],
     first: Callable[[RunFolder], object] = history.refuse,
+    *,
+    as_json: bool = False,
 ) -> int:
-    """Open the run, do the work, close it; returns the exit code. ``first`` is done before anything is written."""
+    """Open the run, do the work, close it; returns the exit code. ``first`` is done before anything is written.
+
+    ``as_json``: print the :class:`Outcome` on stdout, also of a run that was stopped.
+    """
     folder = folder_of(args, config)
     open_pipeline: list[Pipeline] = []
 
     async def whole() -> int:
         async with sessions.opened(
-            folder, config, endpoints, change=args.change, durable=args.durable, first=first
+            folder,
+            config,
+            endpoints,
+            change=args.change,
+            durable=args.durable,
+            batch_poll_s=options.batch_poll_s(args),
+            first=first,
         ) as pipeline:
             open_pipeline.append(pipeline)
-            return await work(Session(pipeline, folder, config))
+            session = Session(pipeline, folder, config, as_json)
+            try:
+                return await work(session)
+            finally:
+                session.tell_endpoints()
 
-    return sessions.run_interruptibly(whole, lambda: open_pipeline[0].gateway if open_pipeline else None)
+    code = sessions.run_interruptibly(whole, lambda: open_pipeline[0].gateway if open_pipeline else None)
+    if as_json:
+        print_object(outcome(args.command, code, next(iter(open_pipeline), None), rated=args.command == "run"))
+    return code
+
+
+def _tell_endpoints(endpoints: Sequence[EndpointDone]) -> None:
+    if not endpoints:
+        return
+    from frontdesk.report.writers import terminal
+    from frontdesk.report.writers.terminal import Head
+
+    titles = ("calls", "failed", "unreadable", "tokens", "USD", "median s", "from the journal")
+    rows = [
+        [
+            each.endpoint,
+            f"{each.calls:,}",
+            f"{each.failed:,}",
+            f"{each.unreadable:,}",
+            f"{each.input + each.output + each.thinking:,}",
+            "unknown" if each.usd is None else f"{each.usd:,.4f}{' +' if each.unpriced else ''}",
+            "–" if each.median_latency_s is None else f"{each.median_latency_s:.2f}",
+            f"{each.served:,}",
+        ]
+        for each in endpoints
+    ]
+    heads = [Head("endpoint"), *(Head(title, number=True) for title in titles)]
+    terminal.print_grid(terminal.console(sys.stderr), "", heads, rows)
 
 
 async def whole_run(session: Session, allowed: float | None = None) -> int:
-    """All stages, ratings and report, then the summary on stdout; returns the exit code."""
-    from frontdesk.report.run import console_summary, write_report
-    from frontdesk.runner.rating import rate_run
-
+    """All stages and the report, then the summary on stdout; returns the exit code."""
     judgments, verdicts = await session.pipeline.whole()
-    rate_run(session.folder, session.config, judgments, verdicts)
+    if session.config.is_data_set:
+        return _data_set(session)
+    from frontdesk.report.run import console_summary, write_report
+
     write_report(session.folder)
-    console_summary(session.folder)
-    print(f"report: {session.folder.file('report.html')}", file=sys.stderr)
+    console_summary(session.folder, out=sys.stderr if session.as_json else None)
+    session.tell_endpoints()
+    tell(f"report: {session.folder.file('report.html')}", file=sys.stderr)
     return tolerant(session.folder, allowed, exit_code(session.folder, judgments, verdicts))
 
 
-async def data_set(session: Session) -> int:
-    """Dialogues alone, of a configuration that compares no tutors; returns the exit code."""
-    dialogues = await session.pipeline.simulate()
-    print(
-        f"a data set of {len(dialogues)} dialogues: without [collect] and [judge] no tutors are compared\n"
+def _data_set(session: Session) -> int:
+    count = len(session.folder.dialogues())
+    tell(
+        f"a data set of {count} dialogues: without [collect] and [judge] no tutors are compared\n"
         f"next: tutor-arena quality {session.folder.path}, tutor-arena export {session.folder.path} --as hf",
         file=sys.stderr,
     )
@@ -134,7 +188,7 @@ def tolerant(folder: RunFolder, allowed: float | None, code: int) -> int:
     from frontdesk.report.sections.run.data import load
 
     lost = load(folder, journal=False).lost
-    print(f"incomplete: {lost:.1%} missing at most in a stage, {allowed:.1%} allowed", file=sys.stderr)
+    tell(f"incomplete: {lost:.1%} missing at most in a stage, {allowed:.1%} allowed", file=sys.stderr)
     return 0 if lost <= allowed else code
 
 

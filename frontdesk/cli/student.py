@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
+from frontdesk.runner.told import tell
 
 if TYPE_CHECKING:
     from frontdesk.cli.stages import Session
@@ -16,6 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_dir", nargs="?", metavar="RUN", help="the run folder, whose replies are taken")
     options.add_config_option(parser)
     options.add_run_options(parser)
+    options.add_batch_options(parser)
     parser.add_argument("--lint", type=Path, metavar="FILE", nargs="+", help="only look through topics")
     parser.add_argument("--json", action="store_true", help="print student.json")
 
@@ -61,5 +63,5 @@ def _lint(files: list[Path]) -> int:
     from knowledge.loader import lint_file
 
     said = [line for file in files for line in lint_file(file)]
-    print("\n".join(said) if said else f"{len(files)} topics: nothing to object to")
+    tell("\n".join(said) if said else f"{len(files)} topics: nothing to object to")
     return 1 if said else 0

@@ -23,6 +23,7 @@ _FORMS = {
     "sharegpt": "ShareGPT rows (conversations)",
     "preference": "preference rows (prompt, chosen, rejected)",
     "lmarena": "battles (model_a, model_b, winner, both conversations)",
+    "inspect": "Inspect logs, one an endpoint (replies as samples, verdicts as scores)",
     "parquet": "the run's stage files as Parquet tables",
     "hf": "the run's stage files as a dataset folder with Parquet data",
 }

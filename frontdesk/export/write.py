@@ -16,6 +16,7 @@ import yaml
 from frontdesk.export.battles import battles
 from frontdesk.export.card import card
 from frontdesk.export.chats import Side, openai, sharegpt
+from frontdesk.export.inspect_logs import file_name, inspect_logs, log_of
 from frontdesk.export.preference import preference
 from frontdesk.export.rows import Row, Rows
 from frontdesk.export.split import test_dialogues
@@ -25,9 +26,9 @@ from frontdesk.runner.source import Source
 from runstore.problems import Problem
 from runstore.publish import clean_unicode, read_json, write_json, write_jsonl, write_text
 
-Form = Literal["openai", "sharegpt", "preference", "lmarena", "parquet", "hf"]
-FORMS: tuple[Form, ...] = ("openai", "sharegpt", "preference", "lmarena", "parquet", "hf")
-_OWN = re.compile(r"(data/)?[a-z]+([-.][a-z]+)?\.(jsonl|parquet)")
+Form = Literal["openai", "sharegpt", "preference", "lmarena", "inspect", "parquet", "hf"]
+FORMS: tuple[Form, ...] = ("openai", "sharegpt", "preference", "lmarena", "inspect", "parquet", "hf")
+_OWN = re.compile(r"(data/)?[a-z]+([-.][a-z]+)?\.(jsonl|parquet)|logs/[A-Za-z0-9._-]+\.json")
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
@@ -58,6 +59,8 @@ def export(run: RunFolder, how: How, out: Path | None = None) -> Exported:
     """
     if how.side != "teacher" and how.form != "openai":
         raise Problem(f"--side {how.side}: found --as {how.form}, expected --as openai")
+    if how.form == "inspect" and how.split is not None:
+        raise Problem("--split: found --as inspect, expected another form: a log is of one whole evaluation")
     if how.form in ("parquet", "hf"):
         pyarrow()
     source = Source(run)
@@ -70,7 +73,7 @@ def export(run: RunFolder, how: How, out: Path | None = None) -> Exported:
     for each in sets:
         for part in ("train",) if how.split is None else ("train", "test"):
             rows = [row for row in each.rows if (row.dialogue in held_out) == (part == "test")]
-            files |= _write_part(folder, how, each, part, rows)
+            files |= _write_part(folder, source, how, each, part, rows)
     _write_about(folder, source, how, sets, files, len(held_out))
     return Exported(folder, files, sets)
 
@@ -93,11 +96,15 @@ def _sets(source: Source, how: How) -> list[Rows]:
             return [preference(source)]
         case "lmarena":
             return [battles(source)]
+        case "inspect":
+            return inspect_logs(source)
         case "parquet" | "hf":
             return stage_rows(source)
 
 
-def _write_part(folder: Path, how: How, each: Rows, part: str, rows: Sequence[Row]) -> dict[str, int]:
+def _write_part(
+    folder: Path, source: Source, how: How, each: Rows, part: str, rows: Sequence[Row]
+) -> dict[str, int]:
     match how.form:
         case "hf":
             name = f"data/{each.name}-{part}.parquet"
@@ -105,6 +112,10 @@ def _write_part(folder: Path, how: How, each: Rows, part: str, rows: Sequence[Ro
         case "parquet":
             name = f"{each.name}.parquet" if how.split is None else f"{each.name}-{part}.parquet"
             return {name: write_parquet(folder / name, each.name, rows)}
+        case "inspect":
+            name = file_name(source, each)
+            write_json(folder / name, log_of(source, each))
+            return {name: len(rows)}
         case "openai":
             index = [{"row": at, "dialogue": row.dialogue} for at, row in enumerate(rows)]
             name = f"{part}.index.jsonl"

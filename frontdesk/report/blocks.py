@@ -5,20 +5,30 @@ Every text in a block is data: each of the three writers shows it literally.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
+from frontdesk.report import marks
+from frontdesk.report.marks import Picture
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: ``share`` (0..1) draws a bar of series ``colour`` behind it, ``heat`` (0..1) shades it."""
+    """One cell: ``share`` (0..1) draws a bar of series ``colour`` under it.
+
+    ``heat`` (0..1) shades it from nothing to much; ``lean`` (0..1) from one colour over none at a half to another.
+    ``href`` leads to another page of ours.
+    """
 
     text: str
     share: float | None = None
     colour: int | None = None
     heat: float | None = None
     soft: str = ""
+    lean: float | None = None
+    href: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +72,38 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture for the HTML page; ``title`` says in words what it shows. The table beside it has the numbers."""
+    """A picture for the HTML page; ``title`` says in words what it shows. The table beside it has the numbers.
 
-    svg: Markup
+    ``narrow`` takes its place on a phone; ``key`` names its file, where pictures are written as files.
+    """
+
+    picture: Picture
     title: str
+    narrow: Picture | None = None
+    key: str = ""
+
+    @property
+    def svg(self) -> Markup:
+        """The picture as markup; both, where there are two: the page's styles show one of them."""
+        if self.narrow is None:
+            return marks.svg(self.picture, "square" if self.picture.width < 400 else "")
+        return marks.svg(self.picture, "broad") + marks.svg(self.narrow, "narrow")
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What is shown when asked for, under its label."""
+
+    label: str
+    blocks: tuple[Block, ...]
+
+
+LONGEST_SHOWN = 8000
+
+
+def shown(text: str) -> str:
+    """A text as a report has it: its end left out where it would swell the page; the files hold it whole."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]} […{len(text) - LONGEST_SHOWN}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +167,7 @@ class Either:
     page: tuple[Block, ...] = ()
 
 
-Block = Text | Heading | Listing | Table | Bar | Chart | Example | Either
+Block = Text | Heading | Listing | Table | Bar | Chart | Example | Either | Folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +184,7 @@ class Document:
     """The whole report. ``demonstration`` is its very first line, where there is one; then the ``banner``.
 
     The banner's first line is the news, the others explain it; ``notes`` are warnings side by side.
+    ``back``: label and address of the page above.
     """
 
     title: str
@@ -156,6 +195,25 @@ class Document:
     contents_label: str = ""
     skip_label: str = ""
     notes: list[str] = field(default_factory=list[str])
+    back: tuple[str, str] | None = None
+
+
+def charts(document: Document) -> list[Chart]:
+    """Every picture of a report, in its order."""
+
+    def within(blocks: Iterable[Block]) -> Iterator[Chart]:
+        for block in blocks:
+            match block:
+                case Chart():
+                    yield block
+                case Either():
+                    yield from within(block.page)
+                case Folded():
+                    yield from within(block.blocks)
+                case _:
+                    pass
+
+    return [chart for section in document.sections for chart in within(section.blocks)]
 
 
 def cells(*values: str | Cell) -> tuple[Cell, ...]:

@@ -6,9 +6,16 @@ from arena.agreement.shares import Share
 from arena.ratings.result import RatedModel
 
 
-def percent(rate: float | None) -> str:
-    """A share with one decimal, or a dash."""
-    return "–" if rate is None else f"{100 * rate:.1f}%"
+def percent(rate: float | None, digits: int = 1) -> str:
+    """A share with so many decimals, or a dash."""
+    return "–" if rate is None else f"{100 * rate:.{digits}f}%"
+
+
+def signed(value: float | None, digits: int = 0) -> str:
+    """A difference with its sign and so many decimals, or a dash; one that rounds to nothing has no sign."""
+    if value is None:
+        return "–"
+    return f"{value:+.{digits}f}" if round(value, digits) else f"{0:.{digits}f}"
 
 
 def rounded(value: float | None) -> str:

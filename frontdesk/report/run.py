@@ -6,11 +6,14 @@ same bytes, in any folder and at any time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
 from arena.learning.result import read_student
-from frontdesk.report.blocks import Document
+from arena.ratings.result import Leaderboard
+from frontdesk.report.blocks import Document, charts
+from frontdesk.report.plots.files import write_pictures
 from frontdesk.report.sections.ratings.write import write_markdown
 from frontdesk.report.sections.run.data import RunData, load
 from frontdesk.report.sections.run.document import document
@@ -23,6 +26,22 @@ from frontdesk.runner.runfolder import RunFolder
 from runstore.languages import languages
 from runstore.publish import write_text
 from runstore.records import Language
+from runstore.results import Result
+
+
+class Reported(Result):
+    """What ``report --json`` prints: the files made, and how whole the run is.
+
+    ``lost``: the largest share missing in any stage; ``banner``: what the report says at its top, if anything.
+    """
+
+    run: str
+    exit_code: int
+    files: tuple[str, ...]
+    incomplete: bool
+    lost: float
+    banner: tuple[str, ...]
+    leaderboard: Leaderboard
 
 
 def write_report(folder: RunFolder, language: Language | None = None, data: RunData | None = None) -> list[Path]:
@@ -37,13 +56,26 @@ def write_report(folder: RunFolder, language: Language | None = None, data: RunD
     own = language in (None, data.config.run.language)
     stem = "report" if own else f"report.{language}"
     paths = [folder.file(f"{stem}.md"), folder.file(f"{stem}.html")]
+    was_under_way = "report" in published.read(folder.path).under_way
+    published.begin(folder.path, "report")
     write_text(paths[0], markdown(report))
     write_text(paths[1], html(report))
     if own:
         write_markdown(folder.path, data.board, data.config.run.language)
     names = [path.name for path in paths] + (["leaderboard.md"] if own else [])
     published.record(folder.path, *names)
+    if own or not was_under_way:
+        published.end(folder.path, "report")
     return paths
+
+
+def write_plots(data: RunData, out: Path, formats: Sequence[str], language: Language | None = None) -> list[Path]:
+    """Every picture of the report as a file of each format (svg, png, pdf); the paths.
+
+    Raises Problem where PNG or PDF is asked for and matplotlib is not installed.
+    """
+    report = document(data, language or data.config.run.language)
+    return write_pictures(charts(report), out, formats)
 
 
 def write_reports_again(folder: RunFolder) -> list[Path]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from frontdesk.runner import published
-from frontdesk.runner.leaderboard_history import PENDING
+from frontdesk.runner.leaderboard_history import HISTORY, PENDING
+from runstore.results import Result
 
 State = Literal["same", "different", "missing", "stale", "unfinished", "not made here"]
 
@@ -36,9 +39,24 @@ class Compared:
         """Nothing about the file contradicts the journal."""
         return self.state in ("same", "unfinished", "not made here")
 
-    def row(self) -> dict[str, str | bool]:
-        """The row of ``verify --json``; ``same`` holds unless something is wrong."""
-        return {"file": self.file, "same": self.is_right, "state": self.state, "why": self.why}
+    def row(self) -> VerifiedFile:
+        """The row of ``verify --json``."""
+        return VerifiedFile(file=self.file, same=self.is_right, state=self.state, why=self.why)
+
+
+class VerifiedFile(Result):
+    """One file; ``same`` holds unless something is wrong."""
+
+    file: str
+    same: bool
+    state: State
+    why: str
+
+
+class Verified(Result):
+    """What ``verify --json`` prints: every file that the folder holds, published, or ought to hold."""
+
+    files: tuple[VerifiedFile, ...]
 
 
 def compare(folder: Path, again: Path) -> list[Compared]:
@@ -83,11 +101,7 @@ class _Comparison:
         newer = published.newer_inputs(self.folder, name, self.known) if untouched else []
         if newer:
             return Compared(name, "stale", f"{', '.join(newer)} changed since: tutor-arena report makes it again")
-        if (
-            self.known.under_way
-            and name.endswith(".jsonl")
-            and set(before.split(b"\n")) <= set(after.split(b"\n"))
-        ):
+        if self.known.under_way and _is_part(name, before, after):
             return Compared(name, "unfinished", ", ".join(self.known.under_way))
         return Compared(name, "different", difference(name, before, after))
 
@@ -95,7 +109,14 @@ class _Comparison:
         if noted is None:
             return Compared(name, "not made here")
         if noted.sha256 == published.hash_of(self.folder / name):
-            return Compared(name, "not made here", "as it was published")
+            newer = ", ".join(published.newer_inputs(self.folder, name, self.known))
+            if newer and name not in TOLD:
+                return Compared(name, "stale", f"{newer} changed since")
+            since = f", before {newer} changed" if newer else ""
+            return Compared(name, "not made here", f"as it was published{since}")
+        is_refreshed = name == HISTORY and (self.folder / PENDING).is_file()
+        if is_refreshed and noted.sha256 == _without_last_line(self.folder / name):
+            return Compared(name, "unfinished", "with a line more than was published")
         return Compared(name, "different", "changed since it was published")
 
 
@@ -122,8 +143,36 @@ def _record(folder: Path, again: Path, known: published.Folder, rows: list[Compa
 _NONE = published.Published(sha256="")
 
 
+def _is_part(name: str, before: bytes, after: bytes) -> bool:
+    """Whether a file holds nothing that the whole one does not: what a stage that was killed may leave."""
+    if name.endswith(".jsonl"):
+        return set(before.split(b"\n")) <= set(after.split(b"\n"))
+    if name != "manifest.json":
+        return False
+    with suppress(ValueError):
+        return _is_less(json.loads(before), json.loads(after))
+    return False
+
+
+def _is_less(part: Any, whole: Any) -> bool:
+    if not isinstance(part, dict) or not isinstance(whole, dict):
+        return part == whole
+    known = cast("Mapping[str, Any]", whole)
+    return all(
+        key in known and _is_less(value, known[key]) for key, value in cast("Mapping[str, Any]", part).items()
+    )
+
+
+def _without_last_line(path: Path) -> str:
+    """SHA-256 of a file of lines without its last one."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    return hashlib.sha256(b"".join(lines[:-1])).hexdigest()
+
+
 def difference(name: str, before: bytes, after: bytes) -> str:
     """What is first different: the key of a JSON object, or the line, with both values cut short."""
+    if before.replace(b"\r\n", b"\n") == after.replace(b"\r\n", b"\n"):
+        return "in nothing but line ends, as a checkout or a copy may change them"
     if name.endswith(".json"):
         try:
             return _first_key(json.loads(before), json.loads(after))

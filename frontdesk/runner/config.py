@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ from runstore.tables.names import clean_name, name_key
 
 LARGEST_SEED = 2**63 - 1
 PHRASES = "phrases"
+RULES = "rules"
 """The labeller that reads moves by the topics' own phrases, without a call."""
 
 
@@ -69,11 +71,28 @@ class SimulateSection(Section):
     teacher: EndpointName
     acts: Literal["free", "planned", "knowledge"] = "free"
     act_weights: dict[str, dict[Act, NotNegative]] | None = None
+    act_retries: Whole = Field(default=1, ge=0)
+    act_reader: EndpointName | None = None
     style: str = "simple"
     ends: Literal["natural", "fixed"] = "natural"
     match_level: YesNo = True
     rephrase_openings: YesNo = False
     blank_retries: Whole = Field(default=2, ge=0)
+
+
+class StyleSection(Section):
+    """How the simulated students' typing is steered: to ``profile``, a shipped one or a file.
+
+    ``candidates``: of how many messages the nearest is used; ``instruct``: whether the model is told; ``typing``:
+    whether case, full stop and slips are set by code (the clean text is kept); ``typos``: their share of messages.
+    """
+
+    profile: str
+    candidates: Whole = Field(default=3, ge=1, le=16)
+    instruct: YesNo = True
+    typing: YesNo = True
+    typos: Real | None = Field(default=None, ge=0, le=1)
+    examples: str | None = None
 
 
 class CutSection(Section):
@@ -132,13 +151,18 @@ def _rating_model(name: str) -> str:
 
 
 class StudentSection(Section):
-    """The student's side. ``student`` defaults to the one that is simulated; ``phrases`` labels without a call."""
+    """The student's side. ``student`` defaults to the one that is simulated; ``phrases`` labels without a call.
+
+    ``quiz``: ``rules`` scores it from the state, an endpoint takes it in the student's place.
+    """
 
     student: str | None = None
     labellers: tuple[str, ...] = Field(default=(PHRASES,), min_length=1)
     branches: tuple[Annotated[Whole, Field(ge=1, le=32)], ...] = Field(default=(2, 1), min_length=1, max_length=8)
     continued: Literal["own", "baseline"] = Field(default="own", alias="continue")
     panel: Whole = Field(default=60, ge=5)
+    quiz: str = RULES
+    own_rating: YesNo = False
     topics: str | None = None
     learning: str | None = None
     outcomes: str | None = None
@@ -163,6 +187,16 @@ class BudgetSection(Section):
     trial_rounds: Whole = Field(default=30, ge=0)
 
 
+class SiteSection(Section):
+    """What a published site says of itself. No result depends on it: it may change at any time."""
+
+    title: str | None = Field(default=None, min_length=1)
+    description: str | None = None
+    date: datetime.date | None = None
+    licence: str | None = None
+    contact: str | None = None
+
+
 class Config(Section):
     """A whole configuration. A stage that a command does not run may be left out."""
 
@@ -171,18 +205,32 @@ class Config(Section):
     personas: PersonasSection = PersonasSection()
     questions: QuestionsSection = QuestionsSection()
     simulate: SimulateSection | None = None
+    style: StyleSection | None = None
     cut: CutSection = CutSection()
     collect: CollectSection | None = None
     judge: JudgeSection | None = None
     student: StudentSection | None = None
     rate: RateSection = RateSection()
     budget: BudgetSection = BudgetSection()
+    site: SiteSection | None = None
     _source: str = PrivateAttr("the configuration")
 
     def model_post_init(self, context: object, /) -> None:
         """Messages about this configuration name its source, which is the context of its validation."""
         if context is not None:
             self._source = str(context)
+
+    @property
+    def is_data_set(self) -> bool:
+        """Whether a run makes dialogues alone: no tutors are compared."""
+        return self.collect is None and self.judge is None
+
+    def require_whole(self) -> None:
+        """Raises Problem where a section is missing that a run of every stage needs."""
+        self.require_simulate()
+        if not self.is_data_set:
+            self.require_collect()
+            self.require_judge()
 
     def require_simulate(self) -> SimulateSection:
         """``[simulate]``, which is needed now. Raises Problem where the file has none."""
@@ -209,12 +257,16 @@ class Config(Section):
         if self.simulate is not None:
             fields["simulate.student"] = [self.simulate.student]
             fields["simulate.teacher"] = [self.simulate.teacher]
+            if self.simulate.act_reader is not None:
+                fields["simulate.act_reader"] = [self.simulate.act_reader]
         if self.collect is not None:
             fields["collect.endpoints"] = list(self.collect.endpoints)
         if self.judge is not None:
             fields["judge.endpoints"] = list(self.judge.endpoints)
         if self.student is not None:
             fields["student.labellers"] = [name for name in self.student.labellers if name != PHRASES]
+            if self.student.quiz != RULES:
+                fields["student.quiz"] = [self.student.quiz]
             if self.student.student is not None:
                 fields["student.student"] = [self.student.student]
         return fields
@@ -251,6 +303,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
 def parse(data: Mapping[str, Any], source: Path | str = "configuration", text: str = "") -> Config:
     """Check parsed TOML. Raises InputProblem, Problem."""
     _tell_apart(data.get("endpoints"), source, text)
+    data = _style_of_students(data)
     try:
         config = Config.model_validate(data, context=str(source))
     except ValidationError as error:
@@ -258,6 +311,17 @@ def parse(data: Mapping[str, Any], source: Path | str = "configuration", text: s
     _check_endpoints(config, source, text)
     _check_goal(config, source, text)
     return config
+
+
+def _style_of_students(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """``[student] style = …`` is ``[style] profile = …``: by itself it asks for no student's side."""
+    student = data.get("student")
+    if not isinstance(student, dict) or "style" not in student:
+        return data
+    rest = dict(cast("dict[str, Any]", student))
+    style = {"profile": rest.pop("style"), **cast("dict[str, Any]", data.get("style") or {})}
+    kept = {key: value for key, value in data.items() if key != "student"}
+    return {**kept, **({"student": rest} if rest else {}), "style": style}
 
 
 def _tell_apart(endpoints: object, source: Path | str, text: str) -> None:
@@ -347,11 +411,11 @@ CHANGEABLE = frozenset(
 
 
 def settled(config: Config) -> dict[str, Any]:
-    """What a run's results depend on: all but budget, limits, prices, keys (and a moved server's address).
+    """What a run's results depend on: all but budget, site, limits, prices, keys (and a moved server's address).
 
     Files are named by what they hold.
     """
-    left_out: dict[str, Any] = {"budget": True, "run": {"on"}}
+    left_out: dict[str, Any] = {"budget": True, "site": True, "run": {"on"}}
     data = inputs.contained(config.model_dump(mode="json", exclude=left_out, exclude_none=True))
     for endpoint in cast("dict[str, dict[str, Any]]", data["endpoints"]).values():
         moved = {"base_url", "url"} if endpoint.get("identity") else set[str]()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from frontdesk.runner.config import Config
 from frontdesk.runner.plan import Assumption, Calls, Workload
@@ -11,6 +12,7 @@ from gateway.adapters.catalog import settings_of
 from gateway.budget import Budget
 from gateway.prices import cost, price_of
 from runstore.records import Usage
+from runstore.results import Result
 
 STUDENT_WORDS, TEACHER_WORDS, JUDGE_WORDS = 20, 90, 300
 LABEL_TOKENS, LABEL_WORDS = 900, 60
@@ -138,3 +140,60 @@ def _lengths(part: Calls, turns: int) -> tuple[float, int]:
     if part.stage in ("collect", "student"):
         return 250 + exchange * turns / 2, TEACHER_WORDS
     return 450 + exchange * turns / 2 + 2 * TEACHER_WORDS * TOKENS_PER_WORD, JUDGE_WORDS
+
+
+class Total(Result):
+    """All stages; ``usd`` is null where a price is unknown, ``usd_known_part`` what the others add up to."""
+
+    calls: int
+    input: int
+    output: int
+    usd: float | None
+    usd_known_part: float
+    calls_priced: int
+    unpriced: tuple[str, ...]
+
+
+class Counts(Result):
+    """What the plan holds; ``subsets_wanted`` may be more than the dialogues hold."""
+
+    dialogues: int
+    subsets: int
+    subsets_wanted: int
+    replies: int
+    matches: int
+    verdicts: int
+    rounds: int
+    pairs: int
+    criteria: int
+
+
+class Told(Result):
+    """What ``estimate --json`` prints; ``counts``, ``assumed`` and ``power`` where a whole plan is estimated.
+
+    ``power``: the gap that the plan finds, and with what chance; null where nothing can be said of it.
+    """
+
+    calls: int
+    stages: tuple[Line, ...]
+    total: Total
+    caps: tuple[Cap, ...]
+    counts: Counts
+    assumed: tuple[Assumption, ...]
+    power: dict[str, Any] | None
+
+
+def told(estimated: Estimate, load: Workload | None, power: dict[str, Any] | None) -> Told:
+    """The estimate as it is printed for programs."""
+    total = Total(**{name: getattr(estimated, name) for name in Total.model_fields})
+    parts: dict[str, Any] = {
+        "calls": total.calls,
+        "stages": estimated.lines,
+        "total": total,
+        "caps": estimated.caps,
+    }
+    if load is not None:
+        own = {name: getattr(load, name) for name in Counts.model_fields if name not in ("pairs", "criteria")}
+        parts["counts"] = Counts(**own, pairs=len(load.pairs), criteria=len(load.criteria))
+        parts |= {"assumed": tuple(load.assumed), "power": power}
+    return Told.model_construct(**parts)

@@ -23,10 +23,15 @@ _PATH_KEYS = (
     ("personas", "factors"),
     ("questions", "file"),
     ("judge", "criteria"),
+    ("style", "profile"),
+    ("style", "examples"),
+    ("student", "style"),
     ("student", "topics"),
     ("student", "learning"),
     ("student", "outcomes"),
 )
+_NAMES_TOO = ("criteria", "profile", "style")
+"""Keys whose value may be the name of something shipped; a file of such a kind is YAML."""
 _LENGTH = 12
 
 
@@ -93,5 +98,5 @@ def _named(data: Tables) -> Iterator[tuple[Tables, str, str]]:
         value = cast("Tables", table).get(key) if isinstance(table, dict) else None
         if not isinstance(value, str) or not value:
             continue
-        if key != "criteria" or value.endswith((".yaml", ".yml")):
+        if key not in _NAMES_TOO or value.endswith((".yaml", ".yml")):
             yield cast("Tables", table), key, value

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from arena.learning.labelling import ModelLabeller
 from arena.learning.phrases import PhraseLabeller
-from frontdesk.runner.config import PHRASES, Config, StudentSection
+from arena.learning.quiz import ModelStudent
+from frontdesk.runner.config import PHRASES, RULES, Config, StudentSection
 from knowledge import Learning, Outcomes, TopicBank, load_learning, load_outcomes, load_topics
 from runstore.problems import Problem
 from simulator.knowledge.acts import Directions
@@ -40,6 +41,19 @@ def labellers_of(config: Config, prompts: Path | None) -> tuple[Labeller, ...]:
     return tuple(
         PhraseLabeller() if name == PHRASES else ModelLabeller.load(name, config.run.language, prompts)
         for name in names
+    )
+
+
+def taker_of(config: Config, student: str | None, prompts: Path | None) -> ModelStudent | None:
+    """Who takes the quiz, or rates its tutor, by a model; None where nobody does. Raises Problem, InputProblem."""
+    how = config.require_student()
+    if RULES in config.endpoints:
+        raise Problem(f"endpoints.{RULES}: expected another name, as student.quiz means the declared rules by it")
+    name = student if how.quiz == RULES else how.quiz
+    if name is None or (how.quiz == RULES and not how.own_rating):
+        return None
+    return ModelStudent.load(
+        name, config.run.seed, config.run.language, prompts, takes=how.quiz != RULES, rates=how.own_rating
     )
 
 

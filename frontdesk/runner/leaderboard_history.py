@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from arena.ratings.result import Leaderboard, read_leaderboard
 from frontdesk.runner import before, published
 from frontdesk.runner.runfolder import RunFolder
+from runstore.journal import RunLock
 from runstore.problems import Problem
 from runstore.publish import parse_record, read_json, read_records, write_json, write_jsonl
 from runstore.records import Verdict
@@ -131,6 +133,14 @@ def refuse(folder: RunFolder) -> None:
             f"{folder.path}: a refresh is under way ({begun.told}); finish it with the same command, "
             f"or drop it with tutor-arena refresh --run {folder.path} --abandon"
         )
+
+
+@contextmanager
+def held(folder: RunFolder) -> Generator[None]:
+    """The run for one program that writes files of it; refused while another does, or a refresh is under way."""
+    with RunLock(folder.path):
+        refuse(folder)
+        yield
 
 
 def abandon(folder: RunFolder) -> Pending:

@@ -5,6 +5,7 @@ A stage that is run again finds its finished calls in the journal; nothing of it
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -18,13 +19,16 @@ from arena.trial import JudgeTrial
 from frontdesk.runner import plan, prepare, published
 from frontdesk.runner.cluster.shares import EVERYTHING, Share
 from frontdesk.runner.config import Config
+from frontdesk.runner.outcome import StageDone, endpoints_of
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.base import Adapter
+from gateway.batches.catalog import has_batches
 from gateway.crowd import Flow, Gathered, each, stream
 from gateway.engine import Gateway
 from gateway.errors import CallFailed, NotReadable, Stopped, as_failed
+from gateway.prompt import Ask
 from runstore.problems import Problem, shown
 from runstore.publish import write_json, write_jsonl
 from runstore.records import (
@@ -50,6 +54,9 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 MOST_AT_ONCE = 4096
+TELL_EVERY_S = 1.0
+MOST_LETTERS = 2000
+"""So much of an unreadable answer is told to the log; the journal has it whole."""
 
 
 class Stopping(Exception):
@@ -61,7 +68,12 @@ class Stopping(Exception):
 
 
 class Pipeline:
-    """The stages over one run folder and one gateway (None where no stage will call a model)."""
+    """The stages over one run folder and one gateway (None where no stage will call a model).
+
+    ``batch_poll_s``: endpoints whose provider has a batch interface are asked through it, with at most so many
+    seconds between looks at a job; the others in real time. ``share``: the dialogues that are held here, not
+    elsewhere.
+    """
 
     def __init__(
         self,
@@ -69,21 +81,35 @@ class Pipeline:
         config: Config,
         gateway: Gateway | None,
         progress: Progress,
+        batch_poll_s: float | None = None,
         *,
         share: Share = EVERYTHING,
     ) -> None:
-        """``share``: the dialogues that are held here; the others are somebody else's."""
         self.folder, self.config, self.gateway, self.progress = folder, config, gateway, progress
-        self.share = share
+        self.batch_poll_s, self.share = batch_poll_s, share
         self.prompts = prepare.prompts_of(config)
+        self.ended: list[StageDone] = []
+        self.stopped: Stopped | None = None
+        self._told_at = 0.0
+        self.unreadable: Counter[str] = Counter()  # answers of a judge, by its name
 
     async def whole(self) -> tuple[list[Judgment], list[Verdict]]:
-        """Every stage in order, from personas to verdicts. Raises Stopping as the stages do."""
-        subsets = self.cut(await self.simulate())
+        """Every stage in order, from personas to ratings: the one place where that order stands.
+
+        Of a configuration that compares no tutors, the dialogues alone. The report is made above, of the records.
+        Raises Stopping as the stages do.
+        """
+        dialogues = await self.simulate()
+        if self.config.is_data_set:
+            return [], []
+        subsets = self.cut(dialogues)
         replies = await self.collect(subsets)
         judged = await self.judge(subsets, replies)
         if self.config.student is not None:
             await self.student(subsets, replies)
+        from frontdesk.runner.rating import rate_run  # scipy: what a stage alone can spare
+
+        rate_run(self.folder, self.config, *judged)
         return judged
 
     async def simulate(self) -> Sequence[Dialogue]:
@@ -91,23 +117,24 @@ class Pipeline:
         how = self.config.require_simulate()
         cast = prepare.simulation(self.config)
         published.begin(self.folder.path, "simulate")
-        self.folder.write_manifest(self.config, cast.roles.hashes, cast.inputs)
+        self.folder.write_manifest(self.config, cast.hashes, cast.inputs)
         planned = [
-            one
-            for one in cast.castings(how.dialogues, self.config.run.seed)
+            (place, one)
+            for place, one in enumerate(cast.castings(how.dialogues, self.config.run.seed))
             if self.share.has(dialogue_id(one[0], one[1], cast.conversation, one[2]))
         ]
         for remark in cast.remarks:
             self.progress.say(f"simulate: {remark}")
-        ask = self.opened().ask
 
-        async def hold(one: tuple[Persona, SeedQuestion, int]) -> Held:
-            person, question, copy = one
+        async def hold(ask: Ask, one: tuple[int, tuple[Persona, SeedQuestion, int]]) -> Held:
+            place, (person, question, copy) = one
             return await converse(
-                ask, person, question, cast.conversation, cast.roles, copy=copy, knowing=cast.knowing
-            )
+                ask, person, question, cast.conversation, cast.roles,
+                copy=copy, place=place, knowing=cast.knowing,
+            )  # fmt: skip
 
         readers = [] if cast.knowing is None else [cast.knowing.labeller.name]
+        readers += [] if how.act_reader is None else [how.act_reader]
         asked = [name for name in (how.student, how.teacher, *readers) if name in self.opened().endpoints]
         failures: list[Failure] = []
         complete = 0
@@ -140,12 +167,15 @@ class Pipeline:
         if (missing := how.subsets - len(chosen)) > 0:
             message = f"{missing} of {how.subsets} subsets could not be cut: {len(depths)} dialogues hold no more"
             failures = [Failure(stage="cut", item="subsets", endpoint="", kind="too_few", message=message)]
+        published.begin(self.folder.path, "cut")
         self.folder.write_manifest(self.config, {}, {"subsets": None})
         subsets = (
             cutter.subset_at(dialogues[place[name]], depth, last_turns=how.last_turns) for name, depth in chosen
         )
         write_jsonl(self.folder.file("subsets.jsonl"), subsets)
         self._published("cut", failures, "subsets.jsonl")
+        published.end(self.folder.path, "cut")
+        self.ended.append(StageDone(stage="cut", done=len(chosen), failed=max(missing, 0), of=how.subsets))
         self.progress.say(f"cut: {len(chosen)} of {how.subsets} subsets")
         return Stored(self.folder.file("subsets.jsonl"), Subset)
 
@@ -159,12 +189,11 @@ class Pipeline:
         wanted = plan.replies_asked(list(place), names)
         work = plan.replies_asked(list(place), names, kept)
         asked = names if len(work) == len(wanted) else tuple(dict.fromkeys(name for _, name in work))
-        ask = self.opened().ask
         failures = list(kept.failures.values())
         left = iter(wanted)
         with writing(self.folder.file("replies.jsonl"), Reply) as out:
 
-            def reply(item: tuple[str, str]) -> Awaitable[Reply]:
+            def reply(ask: Ask, item: tuple[str, str]) -> Awaitable[Reply]:
                 return reply_to(ask, subsets[place[item[0]]], item[1], roles, settings[item[1]])
 
             def take(item: tuple[str, str] | None, found: Reply | Exception | None) -> None:
@@ -202,13 +231,14 @@ class Pipeline:
             for item, (_, whole) in zip(wanted, before, strict=True)
             if not whole and item[0].id not in earlier.failures
         ]
-        ask = self.opened().ask
-
         trial = self.trial()
 
-        async def one(item: tuple[Match, str]) -> Judged:
+        async def one(ask: Ask, item: tuple[Match, str]) -> Judged:
             judged = await judge_match(ask, panel, item[0], item[1], earlier)
-            self._try(trial, judged, earlier)
+            if self.batch_poll_s is None:
+                self._try(trial, judged, earlier)
+            if judged.verdict is not None:
+                self.opened().events.emit("judged", **judged.verdict.model_dump(exclude={"votes"}))
             return judged
 
         judges = [name for name in how.judges if name in self.opened().endpoints]
@@ -252,7 +282,7 @@ class Pipeline:
         table: Table,
         before: Sequence[Judged],
         work: Sequence[MatchItem],
-        do: Callable[[MatchItem], Awaitable[Judged]],
+        do: Callable[[Ask, MatchItem], Awaitable[Judged]],
         judges: Sequence[str],
     ) -> tuple[Gathered[MatchItem, Judged], set[tuple[str, str]]]:
         """Judge what the goal asks for, and write goal.json; also the (match, criterion) that it asked for."""
@@ -282,7 +312,14 @@ class Pipeline:
         new = [each for each in judged.judgments if (*where, each.judge, each.round) not in earlier.judgments]
         for one in new:
             is_readable = one.outcome != "unreadable"
+            if not is_readable:
+                self.could_not_read(one.judge, f"{judged.match.id} {judged.criterion}", one.raw, one.reason)
             self.tried(trial, trial.saw(one.judge, one.raw, one.reason, is_readable=is_readable))
+
+    def could_not_read(self, judge: str, item: str, raw: str, reason: str | None) -> None:
+        """An answer of a judge that could not be read: counted, and told to whoever watches."""
+        self.unreadable[judge] += 1
+        self.opened().events.emit("unreadable", judge=judge, item=item, reason=reason, text=raw[:MOST_LETTERS])
 
     def trial(self, unit: str = "rounds") -> JudgeTrial:
         """A trial of the judges of one stage."""
@@ -302,9 +339,8 @@ class Pipeline:
         published.begin(self.folder.path, "student")
         self.folder.write_manifest(self.config, stage.hashes, stage.inputs)
         work = stage.work(subsets, replies)
-        ask = self.opened().ask
         asked = [name for name in stage.endpoints if name in self.opened().endpoints]
-        gathered = await self._each("student", work, lambda branch: stage.grow(ask, branch), asked)
+        gathered = await self._each("student", work, stage.grow, asked)
         side = stage.publish(self.folder, subsets, gathered.done)
         failures = [failure for _, grown in gathered.done for failure in grown.failures]
         failures += [as_failed("", error).record("student", branch.name) for branch, error in gathered.failed]
@@ -318,7 +354,11 @@ class Pipeline:
         return prepare.judging(self.config)
 
     async def _each(
-        self, stage: str, work: Sequence[Item], do: Callable[[Item], Awaitable[Result]], endpoints: Sequence[str]
+        self,
+        stage: str,
+        work: Sequence[Item],
+        do: Callable[[Ask, Item], Awaitable[Result]],
+        endpoints: Sequence[str],
     ) -> Gathered[Item, Result]:
         async with self.elsewhere(stage, len(work)):
             self._start(stage, len(work))
@@ -330,14 +370,13 @@ class Pipeline:
         self,
         stage: str,
         work: Sequence[Item],
-        do: Callable[[Item], Awaitable[Result]],
+        do: Callable[[Ask, Item], Awaitable[Result]],
         take: Callable[[Item, Result | Exception], None],
         endpoints: Sequence[str],
     ) -> Flow:
         async with self.elsewhere(stage, len(work)):
             self._start(stage, len(work))
-            at_once = self._at_once(endpoints)
-            flow = await stream(work, do, take, at_once=at_once, finished=self.progress.advance)
+            flow = await self._flow(work, do, take, endpoints)
             self._ended(stage, flow, len(work))
         return flow
 
@@ -347,22 +386,75 @@ class Pipeline:
         yield
 
     async def _work(
-        self, work: Sequence[Item], do: Callable[[Item], Awaitable[Result]], endpoints: Sequence[str]
+        self, work: Sequence[Item], do: Callable[[Ask, Item], Awaitable[Result]], endpoints: Sequence[str]
     ) -> Gathered[Item, Result]:
-        return await each(work, do, at_once=self._at_once(endpoints), finished=self.progress.advance)
+        if self.batch_poll_s is not None:
+            return await self._by_batch(work, do, endpoints, self.batch_poll_s)
+        ask, at_once = self.opened().ask, self._at_once(endpoints)
+        return await each(work, lambda item: do(ask, item), at_once=at_once, finished=self.advance)
+
+    async def _flow(
+        self,
+        work: Sequence[Item],
+        do: Callable[[Ask, Item], Awaitable[Result]],
+        take: Callable[[Item, Result | Exception], None],
+        endpoints: Sequence[str],
+    ) -> Flow:
+        if self.batch_poll_s is None:
+            ask, at_once = self.opened().ask, self._at_once(endpoints)
+            return await stream(work, lambda item: do(ask, item), take, at_once=at_once, finished=self.advance)
+        numbered = list(enumerate(work))
+        gathered = await self._by_batch(numbered, lambda ask, at: do(ask, at[1]), endpoints, self.batch_poll_s)
+        outcomes: list[tuple[tuple[int, Item], Result | Exception]] = [*gathered.done, *gathered.failed]
+        for (_, item), outcome in sorted(outcomes, key=lambda one: one[0][0]):
+            take(item, outcome)
+        return Flow(len(gathered.done), len(gathered.failed), gathered.stopped)
 
     def _at_once(self, endpoints: Sequence[str]) -> int:
         adapters = self._adapters(endpoints)
         return min(MOST_AT_ONCE, sum(adapter.settings.concurrency for adapter in adapters.values()))
+
+    async def _by_batch(
+        self,
+        work: Sequence[Item],
+        do: Callable[[Ask, Item], Awaitable[Result]],
+        endpoints: Sequence[str],
+        batch_poll_s: float,
+    ) -> Gathered[Item, Result]:
+        """The same work, its calls sent in jobs, wave after wave."""
+        from gateway.batches.runner import BatchRunner  # the providers' batch code, where batches are asked for
+
+        adapters = self._adapters(endpoints)
+        batched = [name for name, adapter in adapters.items() if has_batches(adapter.settings)]
+        for name in adapters.keys() - set(batched):
+            self.progress.say(f"batch: {name} is asked in real time: its kind has no batch interface")
+
+        async def wave(ask: Ask) -> Gathered[Item, Result]:
+            return await each(work, lambda item: do(ask, item), at_once=self._at_once(endpoints))
+
+        return await BatchRunner(self.opened(), batched, poll_s=batch_poll_s).whole(wave)
+
+    def advance(self) -> None:
+        """An item of the stage is finished: shown, and told to the log once in a while."""
+        self.progress.advance()
+        if (now := time.monotonic()) - self._told_at >= TELL_EVERY_S:
+            self._told_at = now
+            stage, done, of = self.progress.place
+            endpoints = [each.to_json() for each in endpoints_of(self)]
+            self.opened().events.emit("progress", stage=stage, done=done, of=of, endpoints=endpoints)
 
     def _start(self, stage: str, of: int) -> None:
         self.progress.start(stage, of)
         self.opened().events.emit("stage_started", stage=stage, items=of)
 
     def _ended(self, stage: str, ended: Gathered[Any, Any] | Flow, of: int) -> None:
-        done, failed = _counted(ended)
         self.opened().sync()
-        self.opened().events.emit("stage_ended", stage=stage, done=done, failed=failed, of=of)
+        done, failed = _counted(ended)
+        counts = {"done": done, "failed": failed, "of": of}
+        self.ended.append(StageDone(stage=stage, **counts))
+        self.stopped = self.stopped or ended.stopped
+        endpoints = [each.to_json() for each in endpoints_of(self)]
+        self.opened().events.emit("stage_ended", stage=stage, **counts, endpoints=endpoints)
 
     def _adapters(self, names: Sequence[str]) -> Mapping[str, Adapter]:
         gateway = self.opened()

@@ -15,7 +15,7 @@ from typing import Literal
 from arena.judge import is_decided
 from arena.kept import KeptRounds, round_item
 from frontdesk.runner import prepare
-from frontdesk.runner.config import PHRASES, Config
+from frontdesk.runner.config import PHRASES, RULES, Config
 from runstore.records import Failure, Reply
 from runstore.student_records import CONTROLS
 
@@ -23,11 +23,19 @@ Stage = Literal["simulate", "collect", "judge", "student", "score"]
 Role = Literal["student", "teacher", "judge", "labeller"]
 Pair = tuple[str, str]
 Assumption = Literal[
-    "fewer subsets", "subsets given", "endpoints unknown", "goal", "decisive", "reask", "blank retries"
+    "fewer subsets",
+    "subsets given",
+    "endpoints unknown",
+    "goal",
+    "decisive",
+    "reask",
+    "blank retries",
+    "act retries",
 ]
 """Why real calls may differ from the count: fewer can be cut than asked for; subsets are given by the user, as
 many as configured; who replied is known only from replies; a goal or decided verdicts end judging sooner; replies
-that are unreadable or blank are asked for again."""
+that are unreadable or blank are asked for again, and messages that don't do the planned act; acts that rules can
+tell are not read by a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +72,8 @@ class Workload:
     dialogues: int = 0
     turns: int = 0
     rephrases: bool = False
+    candidates: int = 1
+    act_reader: str | None = None
     student: str | None = None
     teacher: str | None = None
     reader: str | None = None
@@ -97,11 +107,13 @@ class Workload:
         parts: list[Calls] = []
         if self.student is not None and self.teacher is not None:
             # The first utterance is the seed question (or one call for it), the last word is the teacher's.
-            spoken = self.turns if self.rephrases else self.turns - 1
+            spoken = (self.turns - 1) * self.candidates + self.rephrases
             parts.append(Calls("simulate", "student", self.student, self.dialogues * spoken))
             parts.append(Calls("simulate", "teacher", self.teacher, self.dialogues * self.turns))
             if self.reader is not None:
                 parts.append(Calls("simulate", "labeller", self.reader, self.dialogues * (self.turns - 1)))
+            if self.act_reader is not None:
+                parts.append(Calls("simulate", "labeller", self.act_reader, self.dialogues * (self.turns - 1)))
         if self.is_collected:
             parts += [Calls("collect", "teacher", name, self.subsets) for name in self.endpoints]
         parts += [Calls("judge", "judge", name, self.verdicts * self.rounds_each) for name in self.judges]
@@ -134,10 +146,15 @@ def workload(
         assumed.append("subsets given")
     if how is not None and how.blank_retries:
         assumed.append("blank retries")
+    is_planned = how is not None and how.acts == "planned"
+    if is_planned and how is not None and (how.act_retries or how.act_reader):
+        assumed.append("act retries")
     load = Workload(
         dialogues=how.dialogues if how is not None else 0,
         turns=how.turns if how is not None else 0,
         rephrases=how is not None and how.rephrase_openings,
+        candidates=1 if config.style is None else config.style.candidates,
+        act_reader=how.act_reader if is_planned and how is not None else None,
         student=how.student if how is not None else None,
         teacher=how.teacher if how is not None else None,
         reader=_reader(config),
@@ -273,7 +290,23 @@ def rollouts_asked(config: Config, subsets: int, replies: Mapping[str, int]) -> 
         for name in how.labellers
         if name != PHRASES
     ]
+    parts += _taken(config, subsets, trees * tree.leaves, tree.leaves, student)
     return [part for part in parts if part.calls]
+
+
+def _taken(config: Config, subsets: int, leaves: int, panel_leaves: int, student: str | None) -> Iterator[Calls]:
+    """A model student's quiz, one call an item: before any reply (on the panel in both orders of the options) and
+    at every leaf. And what the student says of its tutor, once a leaf."""
+    how = config.require_student()
+    if how.quiz != RULES:
+        from frontdesk.runner.knowing import Knowledge  # topics are read only where they are used
+
+        items = max((len(topic.items) for topic in Knowledge.load(config).bank.topics.values()), default=0)
+        panel = how.panel * (2 + len(CONTROLS) * panel_leaves) if subsets else 0
+        yield Calls("student", "student", how.quiz, items * (leaves + subsets + panel))
+    rater = student if how.quiz == RULES else how.quiz
+    if how.own_rating and rater is not None:
+        yield Calls("student", "student", rater, leaves)
 
 
 def speakers(config: Config) -> tuple[str | None, str | None]:

@@ -14,6 +14,7 @@ from arena.judge import judge_round
 from arena.matches import Match
 from frontdesk.runner import prepare
 from frontdesk.runner.config import Config
+from frontdesk.runner.estimate import Cap
 from frontdesk.runner.hints import hint_of
 from frontdesk.runner.runfolder import default_folder
 from gateway.adapters.base import EndpointSettings
@@ -24,6 +25,7 @@ from gateway.prompt import Answer, Prompt
 from gateway.secrets import words_of
 from runstore.languages import Words, words
 from runstore.records import ACTS, Act, Reply, SeedQuestion, Subset, Usage, Utterance
+from runstore.results import Result
 from simulator.collect import reply_to
 from simulator.conversation import weights_of
 from simulator.roles import Roles
@@ -50,11 +52,28 @@ class Checked:
     model: str | None = None
 
 
-class Refusal(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Refusal:
     """``is_final``: no other command takes it, and no option of ``run`` helps."""
 
     reason: str
     is_final: bool = False
+
+
+class Checking(Result):
+    """What ``check --json`` prints of a valid configuration.
+
+    ``refused``: why ``run`` would refuse it; ``caps``: those it would stop at; ``roles``: what came of each
+    endpoint in each of its roles, none where nobody was asked; ``proxies``: by endpoint.
+    """
+
+    config: str
+    exit_code: int
+    endpoints: tuple[str, ...]
+    refused: tuple[Refusal, ...]
+    caps: tuple[Cap, ...]
+    roles: tuple[Checked, ...]
+    proxies: dict[str, tuple[str, ...]]
 
 
 class Played(NamedTuple):

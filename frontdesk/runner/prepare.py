@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import seed_questions
 from arena import criteria
+from arena.acts import ModelActReader
 from arena.judge import JudgePanel, Judging
 from arena.matches import all_pairs, chosen_pairs
 from frontdesk.runner.config import Config, SimulateSection
@@ -25,10 +26,14 @@ from personas.factors_file import FactorSet
 from runstore.ids import digest
 from runstore.problems import Problem
 from runstore.records import Persona, SeedQuestion
+from runstore.tables.talks import read_talks
 from simulator.collect import styles_of
-from simulator.conversation import Conversation, weights_of
+from simulator.conversation import EVEN_ACTS, Conversation, weights_of
 from simulator.knowledge.knowing import Knowing
 from simulator.roles import Roles
+from simulator.style import profile as style_profiles
+from simulator.style.learn import messages_of
+from simulator.style.steering import Directions, Steering
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,16 @@ class Simulation:
             name: {"count": len(records), "hash": digest([record.model_dump() for record in records])}
             for name, records in (("personas", self.people), ("questions", self.questions))
         }
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """Of every prompt file that students and teachers are sent."""
+        how, hashes = self.conversation, dict(self.roles.hashes)
+        if how.steering is not None:
+            hashes |= how.steering.directions.hashes
+        if isinstance(how.reader, ModelActReader):
+            hashes |= how.reader.hashes
+        return hashes
 
     def castings(self, dialogues: int, seed: int) -> list[tuple[Persona, SeedQuestion, int]]:
         """Persona, question and copy of each dialogue; the copy tells apart those of the same two."""
@@ -150,7 +165,11 @@ def simulation(config: Config) -> Simulation:
     if how.rephrase_openings and config.endpoints[how.student].get("kind") == "local":
         raise Problem("simulate.rephrase_openings: the embedded model has no form for it; name another student")
     people, factors = students(config)
-    conversation = _conversation(how, people, factors, run.seed)
+    conversation = replace(
+        _conversation(how, people, factors, run.seed),
+        steering=steering(config, people),
+        reader=_act_reader(config),
+    )
     if silent := [person.id for person in people if not any(weights_of(conversation, person).values())]:
         raise Problem(f"the weights of kinds of utterance leave {silent[0]} none to choose from")
     roles = Roles.load(
@@ -173,6 +192,33 @@ def simulation(config: Config) -> Simulation:
         if not bank_questions:
             raise Problem('simulate.acts: found "knowledge", expected questions with a reviewed topic')
     return Simulation(people, bank_questions, conversation, roles, how.match_level, strangers, known)
+
+
+def steering(config: Config, people: Sequence[Persona] = ()) -> Steering | None:
+    """How typing is steered; None where no profile is named. Raises Problem, InputProblem."""
+    how, run = config.style, config.run
+    if how is None:
+        return None
+    profile = style_profiles.load(how.profile, run.language)
+    unknown = (
+        style_profiles.check_levels(profile, people) if people and how.profile.endswith((".yaml", ".yml")) else []
+    )
+    if unknown and not set(profile.levels) - set(unknown):
+        raise Problem(f"style.profile: none of its levels is a persona's, such as {unknown[0]}")
+    return Steering(
+        profile,
+        Directions.load(run.language, prompts_of(config)),
+        candidates=how.candidates,
+        tells=how.instruct,
+        types=how.typing,
+        examples=() if how.examples is None else messages_of(read_talks(Path(how.examples))),
+        typos=how.typos,
+    )
+
+
+def _act_reader(config: Config) -> ModelActReader | None:
+    reader = config.require_simulate().act_reader
+    return None if reader is None else ModelActReader.load(reader, config.run.language, prompts_of(config))
 
 
 def students(config: Config) -> tuple[list[Persona], FactorSet | None]:
@@ -222,11 +268,12 @@ def _conversation(
         teacher=how.teacher,
         turns=how.turns,
         acts=how.acts,
-        **({"weights": weights} if weights else {}),
+        weights=weights or {"*": EVEN_ACTS},
         style=how.style,
         stays=how.ends == "fixed",
         rephrases=how.rephrase_openings,
         blank_retries=how.blank_retries,
+        act_retries=how.act_retries,
         seed=seed,
     )
 

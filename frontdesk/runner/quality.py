@@ -7,27 +7,29 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frontdesk.runner import published
+from frontdesk.runner.config import Config
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.source import Source
 from gateway.prompts import load_table
 from runstore.problems import Problem
 from runstore.publish import write_json
-from runstore.records import Dialogue, Language
+from runstore.records import Dialogue
 from simulator.realism import Material, assess
 from simulator.realism.gate import with_changes
 from simulator.realism.result import Quality, read_quality
 from simulator.roles import PACKAGE, Roles
 
 FILE = "quality.json"
+STAGE = "quality"
+"""It ends when what people read is written too."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunQuality:
-    """``name`` and ``language`` are the run's."""
+    """``config`` is the run's."""
 
     found: Quality
-    name: str
-    language: Language
+    config: Config
 
 
 def write_quality(folder: RunFolder, changes: Mapping[str, float]) -> RunQuality:
@@ -40,9 +42,10 @@ def write_quality(folder: RunFolder, changes: Mapping[str, float]) -> RunQuality
     table = with_changes(changes)
     material = _material(source)
     found = assess(source.dialogues, material, table, language=run.language, seed=run.seed)
+    published.begin(folder.path, STAGE)
     write_json(folder.file(FILE), found)
     published.record(folder.path, FILE)
-    return RunQuality(found, run.name, run.language)
+    return RunQuality(found, source.config)
 
 
 def again(earlier: RunFolder, folder: RunFolder) -> RunQuality | None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from arena.ratings.battles import Battles
+from arena.ratings.categories import with_breakdowns
 from arena.ratings.leaderboard import build
-from arena.ratings.result import Leaderboard, RatedModel
+from arena.ratings.result import Leaderboard, RatedModel, read_leaderboard
 from arena.ratings.service import with_service
 from arena.ratings.settings import Settings
 from arena.ratings.verdicts import from_verdicts, reply_styles, subset_labels
@@ -17,7 +20,7 @@ from frontdesk.runner.families import family_of
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.shortfall import Shortfall, shortfall
 from gateway.adapters.catalog import settings_of as endpoint_settings
-from runstore.problems import Problem
+from runstore.problems import InputProblem, Problem
 from runstore.publish import Cell, read_records, write_csv, write_json
 from runstore.records import Judgment, Reply, Subset, Verdict
 
@@ -61,29 +64,76 @@ def settings_of(config: Config) -> Settings:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class How:
+    """How a run is rated: the settings, categories with a table per level, and whether freed of style too."""
+
+    settings: Settings
+    by: tuple[str, ...] = ()
+    style: bool = False
+
+
+def as_configured(config: Config) -> How:
+    """The ``[rate]`` section alone."""
+    return How(settings_of(config))
+
+
+def as_rated(folder: RunFolder, config: Config) -> How:
+    """How the ratings that are there were made; as configured where none can be read."""
+    with suppress(InputProblem):
+        board = read_leaderboard(folder.file("leaderboard.json"))
+        return How(board.settings, tuple(table.category for table in board.by), board.style is not None)
+    return as_configured(config)
+
+
 def rate_run(
-    folder: RunFolder, config: Config, judgments: Sequence[Judgment], verdicts: Sequence[Verdict]
+    folder: RunFolder,
+    config: Config,
+    judgments: Sequence[Judgment],
+    verdicts: Sequence[Verdict],
+    how: How | None = None,
 ) -> Leaderboard:
-    """Rate a run's verdicts; write leaderboard.json and .csv, and judges.json, into its folder."""
-    labels = subset_labels(folder.subsets()) if folder.file("subsets.jsonl").is_file() else None
-    board = build(from_verdicts(verdicts, judgments, labels), settings_of(config))
-    board = with_shortfall(with_stop(board, folder, config), shortfall(folder, config, verdicts))
-    board = with_replies(board, folder)
+    """Rate a run's verdicts; write leaderboard.json and .csv, and judges.json, into its folder.
+
+    Raises Problem for a category that the run's verdicts don't have.
+    """
+    how = how or as_configured(config)
+    board = rated(folder, config, judgments, verdicts, how)
+    published.begin(folder.path, "rate")
     write_records(folder.path, board)
     write_judges(folder, config, judgments, board)
     published.record(folder.path, "leaderboard.json", "leaderboard.csv", "judges.json")
+    published.end(folder.path, "rate")
     return board
+
+
+def rated(
+    folder: RunFolder, config: Config, judgments: Sequence[Judgment], verdicts: Sequence[Verdict], how: How
+) -> Leaderboard:
+    """The leaderboard of a run's verdicts."""
+    labels = subset_labels(folder.subsets()) if folder.file("subsets.jsonl").is_file() else None
+    styles = reply_styles(folder.replies()) if how.style else None
+    battles = from_verdicts(verdicts, judgments, labels, styles)
+    board = with_breakdowns(build(battles, how.settings), battles, how.by)
+    board = with_shortfall(with_stop(board, folder, config), shortfall(folder, config, verdicts))
+    board = with_replies(board, folder)
+    if not how.style:
+        return board
+    from arena.ratings.style import style_control
+
+    return board.model_copy(update={"style": style_control(battles, how.settings)})
 
 
 def rate_again_if_stale(folder: RunFolder) -> list[str]:
     """Rate anew where the ratings were made of other judgments or verdicts than there are now.
 
-    Returns the files that are newer than the ratings (none: they were left as they are). The settings are the
-    configuration's.
+    Returns the files that are newer than the ratings (none: they were left as they are). The settings are those
+    of the ratings that were there.
     """
     newer = published.newer_inputs(folder.path, "leaderboard.json")
     if newer and folder.file("leaderboard.json").is_file() and folder.file("verdicts.jsonl").is_file():
-        rate_run(folder, folder.config(), folder.judgments(), folder.verdicts())
+        config = folder.config()
+        rate_run(folder, config, folder.judgments(), folder.verdicts(), as_rated(folder, config))
         return newer
     return []
 
@@ -156,12 +206,6 @@ def write_judges(folder: RunFolder, config: Config, judgments: Sequence[Judgment
         return
     families = {name: family_of(endpoint_settings(name, table)) for name, table in config.endpoints.items()}
     write_json(folder.file("judges.json"), analyse(judgments, folder.replies(), board, families).to_json())
-
-
-def analyse_judges(folder: RunFolder, board: Leaderboard) -> None:
-    """judges.json of a run folder that has all it takes; otherwise nothing."""
-    if all(folder.file(name).is_file() for name in ("run.toml", "judgments.jsonl")):
-        write_judges(folder, folder.config(), folder.judgments(), board)
 
 
 def battles_of(path: Path, *, style: bool = False) -> Battles:

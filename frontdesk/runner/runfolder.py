@@ -47,8 +47,8 @@ class RunFolder:
             raise Problem(other)
         text = redactor.text(configuration.to_toml(config))
         inputs.keep(config.model_dump(mode="json", exclude_none=True), self.path)
+        published.found(self.path)  # first: a run without its record would have lost it
         write_text(self.file("run.toml"), text)
-        published.found(self.path)
 
     def other_configuration(self, config: Config, redactor: Redactor) -> str | None:
         """In what the run was made otherwise, if there is a run here, and what helps. Raises InputProblem."""

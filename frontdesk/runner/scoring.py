@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from arena.scoring.sheets import Form, Sheets, score_all
 from frontdesk.runner import published
 from frontdesk.runner.config import Config
+from frontdesk.runner.outcome import StageDone
 from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
 from frontdesk.runner.plan import sheets_asked
 from frontdesk.runner.score_files import Scored, ScoreResults, Teller, publish
@@ -38,16 +39,14 @@ def check_batches(judges: Sequence[str], config: Config) -> None:
         service_of(name, settings_of(name, config.endpoints[name]))
 
 
-async def perform(
-    pipeline: Pipeline, plan: Plan, material: Material, teller: Teller, *, batch_poll_s: float | None = None
-) -> ScoreResults:
+async def perform(pipeline: Pipeline, plan: Plan, material: Material, teller: Teller) -> ScoreResults:
     """Score everything and write every record; ``teller`` then reports it.
-
-    ``batch_poll_s``: ask through the providers' batch interfaces, with at most so many seconds between looks.
 
     Raises Stopping where the run was stopped; what was finished is written.
     """
-    gateway, folder, config = pipeline.gateway, pipeline.folder, pipeline.config
+    gateway, folder, config, batch_poll_s = (
+        pipeline.gateway, pipeline.folder, pipeline.config, pipeline.batch_poll_s,
+    )  # fmt: skip
     if gateway is None:
         raise Problem("scoring calls models, but none were opened")
     form = Form.load(material.rubric, config.run.language, pipeline.prompts)
@@ -60,6 +59,8 @@ async def perform(
     trial = pipeline.trial("sheets")
 
     def on_trial(sheet: Sheet) -> None:
+        if not sheet.readable:
+            pipeline.could_not_read(sheet.judge, sheet.subject, sheet.raw, sheet.reason)
         failed = trial.saw(sheet.judge, sheet.raw, sheet.reason, is_readable=sheet.readable)
         pipeline.tried(trial, failed)
 
@@ -72,7 +73,7 @@ async def perform(
             repeats=plan.repeats,
             reask=plan.reask,
             at_once=min(MOST_AT_ONCE, sum(one.concurrency for one in settings.values())),
-            finished=pipeline.progress.advance if batch_poll_s is None else lambda: None,
+            finished=pipeline.advance if batch_poll_s is None else lambda: None,
             filled=on_trial if batch_poll_s is None else lambda _: None,
         )
 
@@ -89,6 +90,9 @@ async def perform(
     results = publish(folder.path, scored, teller)
     teller.report(folder.path, results)
     published.record(folder.path, *FILES, "failures.jsonl")
+    counts = {"done": len(found.sheets), "failed": len(found.failures), "of": asked}
+    pipeline.ended.append(StageDone(stage="score", **counts))
+    pipeline.stopped = found.stopped
     if found.stopped is not None:
         published.begin(folder.path, "score", f"{len(found.sheets)} of {asked}")
         raise Stopping(found.stopped, "score", len(found.sheets), asked)

@@ -14,11 +14,12 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 
 from frontdesk.runner import leaderboard_history as history
-from frontdesk.runner import prepare
+from frontdesk.runner import outcome, prepare
 from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline, Stopping
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.told import told
 from gateway.adapters.catalog import build
 from gateway.budget import Budget
 from gateway.engine import Gateway
@@ -42,13 +43,14 @@ async def opened(
     change: bool = False,
     durable: bool = False,
     progress: Progress | None = None,
+    batch_poll_s: float | None = None,
     first: Callable[[RunFolder], object] = history.refuse,
 ) -> AsyncGenerator[Pipeline]:
     """A pipeline over a run folder, with its journal open for writing and these endpoints built.
 
     Raises Problem before anything is called: a folder in use, a configuration that differs, a missing key, a cap
-    in dollars on calls whose price nobody knows. ``first`` is done with the lock, before the configuration is
-    written: a run with a refresh under way is refused to all but that refresh.
+    in dollars on calls whose price nobody knows. ``batch_poll_s`` is the pipeline's. ``first`` is done with the
+    lock, before the configuration is written: a run with a refresh under way is refused to all but that refresh.
     """
     adapters = {name: build(name, config.endpoints[name]) for name in endpoints}
     progress = progress or Progress()
@@ -62,15 +64,15 @@ async def opened(
         folder.claim(config, gateway.redactor, change=change)
         gateway.events = EventLog(folder.file("log.jsonl"), gateway.redactor)
         closing.callback(gateway.events.close)
-        gateway.journal = Journal(folder.journal, durable=durable)
-        closing.callback(gateway.journal.close)
+        journal = gateway.journal = Journal(folder.journal, durable=durable)
+        closing.callback(journal.close)
         gateway.telemetry = from_environment()
         if gateway.telemetry is not None:
             closing.callback(gateway.telemetry.close)
         gateway.notify = progress.say
-        progress.status = lambda: _status(gateway)
-        _greet(gateway, gateway.journal, progress)
-        async with gateway, _pipeline(folder, config, gateway, progress) as pipeline:
+        _greet(gateway, journal, progress)
+        async with gateway, _pipeline(folder, config, gateway, progress, batch_poll_s) as pipeline:
+            progress.status = lambda: outcome.status(pipeline)
             try:
                 yield pipeline
             finally:
@@ -79,11 +81,11 @@ async def opened(
 
 @asynccontextmanager
 async def _pipeline(
-    folder: RunFolder, config: Config, gateway: Gateway, progress: Progress
+    folder: RunFolder, config: Config, gateway: Gateway, progress: Progress, batch_poll_s: float | None
 ) -> AsyncGenerator[Pipeline]:
     """The stages here, or where the configuration says that their calls are made. Raises Problem."""
     if config.run.on is None:
-        yield Pipeline(folder, config, gateway, progress)
+        yield Pipeline(folder, config, gateway, progress, batch_poll_s)
         return
     from frontdesk.runner.cluster import addresses  # what it needs is an extra
 
@@ -232,20 +234,5 @@ def _signals(stopper: _Stopper) -> Generator[None]:
 
 
 def _say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
+    sys.stderr.write(f"{told(line)}\n")
     sys.stderr.flush()
-
-
-def _status(gateway: Gateway) -> str:
-    total = gateway.budget.total
-    served = sum(endpoint.spent.served for endpoint in gateway.endpoints.values())
-    parts = [f"{total.calls} calls", f"{total.tokens:,} tokens"]
-    if served:
-        parts.append(f"{served} from the journal")
-    if total.priced:
-        parts.append(f"${total.usd:.4f}")
-    if total.unpriced:
-        parts.append("some prices unknown")
-    if total.failed:
-        parts.append(f"{total.failed} failed")
-    return ", ".join(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,6 +11,7 @@ from frontdesk.runner import prepare
 from frontdesk.runner.config import Config
 from frontdesk.runner.runfolder import RunFolder
 from runstore.ids import digest
+from runstore.journal import read_rows
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_json, read_records
 from runstore.records import Dialogue, Failure, Judgment, Persona, Record, Reply, Subset, Verdict
@@ -67,6 +69,13 @@ class Source:
     @cached_property
     def failures(self) -> list[Failure]:
         return self.folder.failures()
+
+    @cached_property
+    def began(self) -> datetime:
+        """When the run's first call was made, to the second; 1970 where the folder has no journal."""
+        journal = self.folder.journal
+        times = (row["at"] for row in read_rows(journal) if "at" in row) if journal.is_dir() else ()
+        return datetime.fromtimestamp(int(min(times, default=0)), UTC)
 
     @property
     def domain(self) -> str | None:

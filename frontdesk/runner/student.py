@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,9 @@ from arena.learning.leaves import Forest
 from arena.learning.panel import Known
 from arena.learning.result import Made, StudentSide, read_student
 from frontdesk.runner import plan, prepare, published
-from frontdesk.runner.config import PHRASES, Config, StudentSection
+from frontdesk.runner.config import PHRASES, RULES, Config, StudentSection
 from frontdesk.runner.families import family_of
-from frontdesk.runner.knowing import Knowledge, hashes_of, labellers_of
+from frontdesk.runner.knowing import Knowledge, hashes_of, labellers_of, taker_of
 from frontdesk.runner.rating import settings_of as rating_settings
 from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.base import EndpointSettings
@@ -55,6 +55,7 @@ class Branch:
     arm: str | None
     first: Said | None = None
     script: Scripted | None = None
+    is_panel: bool = False
 
     @property
     def name(self) -> str:
@@ -89,9 +90,12 @@ class StudentStage:
         roles = Roles.load(config.run.language, prompts, list(dict.fromkeys(styles)))
         directions = Directions.load(config.run.language, prompts)
         labellers = labellers_of(config, prompts)
-        hashes = {**roles.hashes, **directions.hashes, **hashes_of(labellers)}
-        rolling = Rolling(how.branches, config.run.seed, knowledge.learning, labellers, roles, directions, student)
-        silent = Rolling(how.branches, config.run.seed, knowledge.learning, labellers, roles, directions)
+        taker = taker_of(config, student, prompts)
+        hashes = {**roles.hashes, **directions.hashes, **hashes_of(labellers), **(taker.hashes if taker else {})}
+        rolling = Rolling(
+            how.branches, config.run.seed, knowledge.learning, labellers, roles, directions, student, taker
+        )
+        silent = replace(rolling, student=None)
         people = {person.id: person for person in prepare.students(config)[0]}
         return cls(config, knowledge, rolling, silent, people, settings, hashes)
 
@@ -113,7 +117,8 @@ class StudentStage:
         how = self.config.require_student()
         student, baseline = plan.speakers(self.config)
         tutors = self.settings if how.continued == "own" else {baseline: None}
-        named = [student, *tutors, *(name for name in how.labellers if name != PHRASES)]
+        readers = [name for name in how.labellers if name != PHRASES]
+        named = [student, *tutors, *readers, None if how.quiz == RULES else how.quiz]
         return list(dict.fromkeys(name for name in named if name is not None))
 
     def work(self, subsets: Sequence[Subset], replies: Sequence[Reply]) -> list[Branch]:
@@ -128,7 +133,7 @@ class StudentStage:
                 reply = there.get((subset.id, name))
                 found.append(Branch(at, name, NO_REPLY if reply is None else Said(reply.text, reply.finish)))
         for at in self._students(subsets):
-            found.append(Branch(at, None))
+            found.append(Branch(at, None, is_panel=True))
             found += [
                 Branch(at, f"{CONTROL_ARM}{name}", script=Scripted(name, at.topic, at.state)) for name in CONTROLS
             ]
@@ -157,7 +162,7 @@ class StudentStage:
     async def grow(self, ask: Ask, branch: Branch) -> Grown:
         """One tree. Raises Stopped."""
         if branch.arm is None:
-            return root_of(branch.at, self.knowledge.learning)
+            return await root_of(ask, self.rolling, branch.at, is_panel=branch.is_panel)
         if branch.script is not None:
             return await grow(ask, self.silent, branch.at, branch.arm, None, branch.script)
         return await grow(ask, self.rolling, branch.at, branch.arm, branch.first, self._tutor(ask, branch))
@@ -244,7 +249,7 @@ class StudentStage:
             continued=how.continued,
             labellers=how.labellers,
             student=self.rolling.student or "",
-            quiz="rules",
+            quiz=how.quiz,
             margin=outcomes.margin,
             leak=outcomes.leak,
             level=outcomes.level,

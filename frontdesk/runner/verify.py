@@ -6,9 +6,10 @@ import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from arena.ratings.result import Leaderboard
 from frontdesk.runner import before, inputs, published, quality, score_plan
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner.compared import TOLD, Compared, compare, known_of
@@ -17,13 +18,15 @@ from frontdesk.runner.leaderboard_history import Pending
 from frontdesk.runner.pipeline import Pipeline, Stopping
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.quality import RunQuality
-from frontdesk.runner.rating import rate_run
+from frontdesk.runner.rating import as_configured, as_rated, rate_run
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.score_files import Teller
 from frontdesk.runner.scoring import perform
 from gateway.adapters.catalog import build
 from gateway.engine import Gateway
 from runstore.journal import Journal
+from runstore.languages import languages
+from runstore.problems import Problem
 from runstore.records import Language
 
 STAGE_FILES = {
@@ -36,10 +39,11 @@ STAGE_FILES = {
 
 @dataclass(frozen=True, slots=True)
 class Publishing:
-    """What is written about records by those who know how: the report of a rated run, of quality, of scores."""
+    """What is written about records by those who know how: of a rated run, of quality, a table, of scores."""
 
     report: Callable[[RunFolder, Language], object]
     quality: Callable[[RunFolder, RunQuality], None]
+    board: Callable[[Path, Leaderboard, Language, Language], object]
     teller: Callable[[Language], Teller]
 
 
@@ -52,10 +56,23 @@ def verify(folder: RunFolder, publishing: Publishing) -> list[Compared]:
     with tempfile.TemporaryDirectory(prefix="tutor-arena-verify-") as scratch:
         again = RunFolder(Path(scratch), folder.journal, folder.home)
         recompute(folder, again, config, publishing)
-        rows = compare(folder.path, again.path)
+        rows = [_rated_otherwise(row, folder, config) for row in compare(folder.path, again.path)]
     if (begun := history.pending(folder)) is not None:
         rows = _during(folder, begun, rows, publishing)
     return [*brought, *rows]
+
+
+def _rated_otherwise(row: Compared, folder: RunFolder, config: Config) -> Compared:
+    """Ratings may be made in another way than configured, and are made again so; it is said where they are."""
+    if row.file != "leaderboard.json" or row.state != "same":
+        return row
+    was, configured = as_rated(folder, config).settings, as_configured(config).settings
+    told = [
+        f"{name} {getattr(was, name)}, configured {getattr(configured, name)}"
+        for name in asdict(was)
+        if getattr(was, name) != getattr(configured, name)
+    ]
+    return replace(row, why=f"rated with {'; '.join(told)}") if told else row
 
 
 def _during(folder: RunFolder, begun: Pending, rows: list[Compared], publishing: Publishing) -> list[Compared]:
@@ -164,8 +181,12 @@ class _Stages:
             self._rate()
 
     def _rate(self) -> None:
-        again = self.pipeline.folder
-        rate_run(again, self.pipeline.config, again.judgments(), again.verdicts())
+        again, config = self.pipeline.folder, self.pipeline.config
+        judged = again.judgments(), again.verdicts()
+        try:
+            board = rate_run(again, config, *judged, as_rated(self.folder, config))
+        except Problem:  # no such ratings can be made: what is there says so of itself
+            board = rate_run(again, config, *judged)
         reports = {name.split(".")[1] for name in self.had if name.startswith("report.") and name.count(".") == 2}
         own = self.pipeline.config.run.language
         if any(name in self.had for name in ("report.md", "report.html", "leaderboard.md")):
@@ -173,6 +194,9 @@ class _Stages:
         for language in sorted(reports - {own}):
             with suppress(FileNotFoundError):
                 self.publishing.report(again, language)
+        for language in sorted(set(languages()) - {own}):
+            if f"leaderboard.{language}.md" in self.had:
+                self.publishing.board(again.path, board, language, own)
 
 
 async def _as_far_as_it_came(stage: Awaitable[object]) -> None:

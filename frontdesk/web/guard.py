@@ -13,7 +13,7 @@ from aiohttp.typedefs import Middleware
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 MAX_BODY = 256 * 1024
 
-_HEADERS = {
+HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -41,9 +41,9 @@ async def headers(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         answer = await handler(request)
     except web.HTTPException as error:
-        error.headers.update(_HEADERS)
+        error.headers.update(HEADERS)
         raise
-    answer.headers.update(_HEADERS)
+    answer.headers.update(HEADERS)
     return answer
 
 

@@ -154,6 +154,8 @@ def _write_votes(
         calibrated=calibrated,
     )
     if beside is not None:
+        published.begin(beside, "human")
         write_json(beside / "human.json", HumanVotes(study=study.id, **dict(votes)))
         published.record(beside, "human.json")
+        published.end(beside, "human")
     return votes

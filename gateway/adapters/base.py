@@ -58,7 +58,7 @@ class Wire(Protocol):
         """POST JSON bytes to ``path`` (added to ``base_url``; a full address is taken as it is)."""
         ...
 
-    async def lend(self, path: str, use: Callable[[Loan], Awaitable[object]]) -> WireReply:
+    async def lend(self, path: str, body: bytes, use: Callable[[Loan], Awaitable[object]]) -> WireReply:
         """The same by a vendor's client library, which is to make one request at ``path`` when it is used."""
         ...
 

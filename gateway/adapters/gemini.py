@@ -175,9 +175,9 @@ class GeminiAdapter(Vendor):
             if self._credentials is not None:
                 wire.hide(await self._credentials.token())
             if self._client is not None:
-                await self._client.generate(loan, wire.base_url, self.model, self.body(sent))
+                await self._client.generate(loan, wire.base_url, self.model)
 
-        reply = await wire.lend(self._path, ask)
+        reply = await wire.lend(self._path, self.body(sent), ask)
         if reply.status != 200:
             raise classify.fault(reply, self._now)
         body = reading.load(reply)

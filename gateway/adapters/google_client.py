@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 from google import genai
 from google.genai import types
 
-from gateway.adapters import reading
-
 if TYPE_CHECKING:
     from aiohttp import ClientRequest, ClientResponse
     from aiohttp.client_middlewares import ClientHandlerType
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
 KEY_HEADER = "x-goog-api-key"
 _NO_KEY = "none"
 """What the client is told, since it cannot be made without one: keys are the wire's."""
+_NO_CONTENTS = "."
+"""The same for the contents: the wire sends the body that was composed."""
 
 _CONFIG = types.GenerateContentConfig(
     should_return_http_response=True,
@@ -48,11 +48,10 @@ class GoogleClient:
         self._credentials, self._project, self._location = credentials, project, location
         self._clients: dict[tuple[Loan, str], genai.Client] = {}
 
-    async def generate(self, loan: Loan, base_url: str, model: str, body: bytes) -> None:
-        """One request of ``generateContent`` with exactly that body (as JSON); ``loan`` is where it leads to."""
-        options = types.HttpOptions(extra_body=reading.loads(body))
-        config = _CONFIG.model_copy(update={"http_options": options})
-        await self._client(loan, base_url).aio.models.generate_content(model=model, contents=".", config=config)
+    async def generate(self, loan: Loan, base_url: str, model: str) -> None:
+        """One request of ``generateContent``; ``loan`` is where it leads to, with a body of its own."""
+        models = self._client(loan, base_url).aio.models
+        await models.generate_content(model=model, contents=_NO_CONTENTS, config=_CONFIG)
 
     def _client(self, loan: Loan, base_url: str) -> genai.Client:
         """A client is bound to the session, its certificates and a proxy; it is cheaper to have one an address."""

@@ -1,11 +1,13 @@
 """litellm with the run's wire under it: every request that it makes within a call of ours is sent there.
 
+Its own code runs in a thread of its own, for it may take long over what a provider sent: other calls go on.
 Its own retries, logs, telemetry, downloads and ``.env`` files are off. It takes seconds to import, so only an
 endpoint of kind ``litellm`` does.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import warnings
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.adapters import classify, reading
+from gateway.adapters.aside import aside, from_loop
 from gateway.adapters.base import Wire, WireReply
 from gateway.adapters.waits import Clock
 from gateway.errors import NO, TRANSIENT, Fault
@@ -23,6 +26,8 @@ from runstore.problems import Problem
 warnings.filterwarnings("ignore", ".*ReadOnly.*", UserWarning)
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+# Keys are taken out by their values, see gateway.secrets; litellm's search for what looks like one takes seconds.
+os.environ.setdefault("LITELLM_DISABLE_REDACT_SECRETS", "true")
 try:
     import httpx
     import litellm as library
@@ -36,13 +41,16 @@ _litellm: Any = library
 _OFF: dict[str, Any] = {"num_retries": 0, "max_retries": 0, "stream": False, "drop_params": False}
 _OF_THE_CONNECTION = frozenset({"host", "connection", "content-length", "transfer-encoding", "accept-encoding"})
 """Headers that the wire makes itself."""
+MOST_PARTS = 20_000
+"""Objects and lists of a response, which has a few dozen: litellm takes a second over twice as many."""
 
 
 @dataclass(slots=True)
 class _Under:
-    """A call that is under way: its wire, the last response, and the fault that ended it."""
+    """A call that is under way: its wire and the loop of that, the last response, and the fault that ended it."""
 
     wire: Wire
+    loop: asyncio.AbstractEventLoop
     now: Clock
     reply: WireReply | None = None
     fault: Fault | None = None
@@ -63,12 +71,9 @@ class _Transport(httpx.AsyncBaseTransport):
             return await self._own.handle_async_request(request)
         headers = {name: value for name, value in request.headers.items() if name not in _OF_THE_CONNECTION}
         try:
-            reply = await call.wire.fetch(request.method, str(request.url), headers, await request.aread())
-            call.reply = reply
-            if reply.status >= 400:
-                raise classify.fault(reply, call.now)
-            if reply.body:
-                reading.load_any(reply)  # litellm would look through all of it for words of failures
+            fetched = call.wire.fetch(request.method, str(request.url), headers, await request.aread())
+            call.reply = reply = await from_loop(call.loop, fetched)
+            _check(reply, call.now)
         except Fault as fault:
             call.fault = call.fault or fault
             raise
@@ -77,6 +82,20 @@ class _Transport(httpx.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         await self._own.aclose()
+
+
+def _check(reply: WireReply, now: Clock) -> None:
+    """What litellm would go through all of, for words of failures or to make objects of it, is not shown to it.
+
+    Raises Fault.
+    """
+    if reply.status >= 400:
+        raise classify.fault(reply, now)
+    if reply.body.count(b"{") + reply.body.count(b"[") > MOST_PARTS:
+        many = f"the response has more than {MOST_PARTS:,} parts"
+        raise Fault("malformed", many, TRANSIENT, status=reply.status)
+    if reply.body and (error := reading.as_dict(reading.load_any(reply)).get("error")):
+        raise classify.embedded_fault(error, reply, now)
 
 
 def _put_under() -> None:
@@ -110,21 +129,23 @@ class LitellmClient:
 
     async def complete(self, arguments: Mapping[str, Any], wire: Wire) -> tuple[dict[str, Any], WireReply]:
         """One call of ``litellm.acompletion``. Raises Fault."""
-        call = _Under(wire, self._now)
-        token = _UNDER.set(call)
+        call = _Under(wire, asyncio.get_running_loop(), self._now)
         try:
-            made: Any = await _litellm.acompletion(**arguments, **_OFF)
-            completion = _as_said(reading.loads(reading.dumps(made.model_dump(mode="json", warnings=False))))
+            completion = await aside("litellm").run(_completed(arguments, call))
         except Fault as fault:
             raise (call.fault or fault) from None
         except Exception as error:
             raise (call.fault or _fault(error, call.reply, self._now)) from None
-        finally:
-            _UNDER.reset(token)
         if call.fault is not None:
             raise call.fault
         reply = call.reply or WireReply(200, {}, reading.dumps(completion))
         return completion, reply
+
+
+async def _completed(arguments: Mapping[str, Any], call: _Under) -> dict[str, Any]:
+    _UNDER.set(call)  # of the task that this is
+    made: Any = await _litellm.acompletion(**arguments, **_OFF)
+    return _as_said(reading.loads(reading.dumps(made.model_dump(mode="json", warnings=False))))
 
 
 def _as_said(completion: dict[str, Any]) -> dict[str, Any]:

@@ -86,7 +86,7 @@ class LocalAdapter:
 
     def compose(self, prompt: Prompt) -> bytes:
         question = forms.ask(prompt, self.settings.style)
-        request = self._request(question, self._seed(prompt.messages, question.text))
+        request = self._request(question, self._seed(prompt.messages, question.text, prompt.fields.get("sample")))
         return reading.dumps({"form": question.form, "korean": forms.is_korean(prompt), "request": request})
 
     def _request(self, question: forms.Question, seed: int) -> dict[str, Any]:
@@ -112,9 +112,11 @@ class LocalAdapter:
             request["grammar"] = question.grammar
         return request
 
-    def _seed(self, messages: Sequence[Message], text: str) -> int:
+    def _seed(self, messages: Sequence[Message], text: str, sample: str | None) -> int:
+        """Of all that is asked; ``sample`` tells apart candidates for one message."""
         said = [(message.role, message.content) for message in messages]
-        return int(digest(self.settings.seed, said, text, size=4), 16) & 0x7FFFFFFF
+        own = () if sample is None else (sample,)
+        return int(digest(self.settings.seed, said, text, *own, size=4), 16) & 0x7FFFFFFF
 
     async def send(self, sent: bytes, wire: Wire) -> Answer:
         composed: dict[str, Any] = reading.loads(sent)

@@ -15,6 +15,11 @@ SERVICES: dict[str, str] = {
 }
 
 
+def has_batches(settings: EndpointSettings) -> bool:
+    """Whether the endpoint's provider has a batch interface that is reached from here."""
+    return settings.kind in SERVICES and not getattr(settings, "vertexai", False)
+
+
 def service_of(name: str, settings: EndpointSettings) -> Service:
     """The batch interface of the endpoint ``name``. Raises Problem for an endpoint that has none."""
     kind = settings.kind

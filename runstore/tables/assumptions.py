@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -45,9 +45,10 @@ class Skipped:
 
 
 @contextmanager
-def told_on_stderr() -> Generator[None]:
-    """Say what is assumed while a command runs, each sentence once. A library's caller hears nothing."""
-    handler, level = _Once(sys.stderr), _LOG.level
+def told_on_stderr(told: Callable[[str], str] = str) -> Generator[None]:
+    """Say what is assumed while a command runs, each sentence once, as ``told`` says it; a library's caller hears
+    nothing."""
+    handler, level = _Once(sys.stderr, told), _LOG.level
     _LOG.addHandler(handler)
     _LOG.setLevel(logging.INFO)
     try:
@@ -60,11 +61,13 @@ def told_on_stderr() -> Generator[None]:
 class _Once(logging.StreamHandler):  # pyright: ignore[reportMissingTypeArgument]
     """Lines that differ; the same file read twice is told once."""
 
-    def __init__(self, stream: object) -> None:
+    def __init__(self, stream: object, told: Callable[[str], str]) -> None:
         super().__init__(stream)  # pyright: ignore[reportArgumentType, reportUnknownMemberType]
         self._said: set[str] = set()
+        self._told = told
 
     def emit(self, record: logging.LogRecord) -> None:
         if (text := record.getMessage()) not in self._said:
             self._said.add(text)
+            record.msg, record.args = self._told(text), ()
             super().emit(record)

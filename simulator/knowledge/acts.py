@@ -78,8 +78,8 @@ class Directions:
             key = "by_rote"
         about = topic.component[meant.component].about if meant.component else ""
         holds = held(topic, states, meant.component) if meant.component else ""
-        card = "; ".join(said for one in topic.components if (said := held(topic, states, one.id)))
-        fields = {"about": about, "holds": holds, "card": card or self.texts["nothing_known"]}
+        known = "; ".join(card(topic, states))
+        fields = {"about": about, "holds": holds, "card": known or self.texts["nothing_known"]}
         parts = [self.texts[key], self.texts["card"]]
         return " ".join(
             prompts.fill(part, **{name: fields[name] for name in prompts.fields_of(part)}) for part in parts
@@ -92,6 +92,11 @@ def held(topic: Topic, states: States, component: str) -> str:
     if name := misconception_of(state):
         return topic.misconception[name].says
     return topic.component[component].states if kind_of(state) in (TOLD, UNDERSTOOD) else ""
+
+
+def card(topic: Topic, states: States) -> list[str]:
+    """All that a student knows or believes, component by component; nothing of what is true of what it lacks."""
+    return [said for one in topic.components if (said := held(topic, states, one.id))]
 
 
 def is_kept(topic: Topic, states: States, meant: Intention, text: str) -> bool:

@@ -18,8 +18,8 @@ from knowledge.rules import Learning
 from knowledge.topic import Topic
 from runstore.ids import content_id, hashed_number
 from runstore.records import Failure, Persona, Subset, Utterance
-from runstore.student_records import ROOT_ARM, MoveLabel, Node, QuizRow, StateChange
-from simulator.knowledge.acts import Directions, Intention
+from runstore.student_records import ROOT_ARM, MoveLabel, Node, OptionOrder, QuizRow, StateChange
+from simulator.knowledge.acts import Directions, Intention, card
 from simulator.knowledge.state import credit_of, first_states
 from simulator.knowledge.step import Step, consider
 from simulator.roles import Roles
@@ -58,12 +58,41 @@ class Labeller(Protocol):
     ) -> Sequence[MoveLabel]: ...
 
 
+class Taker(Protocol):
+    """A student who answers the quiz itself (``takes``), or says what it thinks of its tutor (``rates``).
+
+    Raises CallFailed where an item could not be asked or read, Stopped. ``place``: what its draws belong to.
+    """
+
+    @property
+    def takes(self) -> bool: ...
+
+    @property
+    def rates(self) -> bool: ...
+
+    async def quiz(
+        self,
+        ask: Ask,
+        topic: Topic,
+        knew: Sequence[str],
+        talk: Sequence[Utterance],
+        *,
+        leaf: str,
+        place: tuple[str, ...],
+        order: OptionOrder = "drawn",
+    ) -> Sequence[QuizRow]: ...
+
+    async def rate(
+        self, ask: Ask, talk: Sequence[Utterance], *, leaf: str, place: tuple[str, ...]
+    ) -> Sequence[QuizRow]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Rolling:
     """How branches grow. ``branches``: samples taken of each student utterance, turn by turn.
 
     ``student`` None: nothing is said aloud (controls), the student only learns and does. The first labeller
-    decides; the others are recorded beside it.
+    decides; the others are recorded beside it. ``taker`` None: the quiz is scored from the state, without a call.
     """
 
     branches: tuple[int, ...]
@@ -73,6 +102,7 @@ class Rolling:
     roles: Roles
     directions: Directions
     student: str | None = None
+    taker: Taker | None = None
 
     @property
     def turns(self) -> int:
@@ -119,8 +149,11 @@ def situation(
     return Situation(subset, topic, persona, said if is_known and said else drawn, who or subset.id)
 
 
-def root_of(at: Situation, rules: Learning) -> Grown:
-    """The node all tutors' branches share, and its quiz: what the student would get without any reply."""
+async def root_of(ask: Ask, how: Rolling, at: Situation, *, is_panel: bool = False) -> Grown:
+    """The node all tutors' branches share, and its quiz: what the student would get without any reply.
+
+    A model student on the panel takes it in both orders of the options. Raises Stopped.
+    """
     node = Node(
         id=_id(at, ROOT_ARM, (), "student"),
         subset=at.who,
@@ -132,7 +165,14 @@ def root_of(at: Situation, rules: Learning) -> Grown:
         parent=None,
         state=dict(at.state),
     )
-    return Grown(nodes=[node], quiz=_quiz(at.topic, rules, at.state, node.id))
+    grown = Grown(nodes=[node])
+    orders: tuple[OptionOrder, ...] = ("drawn", "reversed") if is_panel and _takes(how) else ("drawn",)
+    try:
+        for order in orders:
+            grown.quiz += await _quiz(ask, how, at, at.state, at.subset.history, node.id, (), order)
+    except CallFailed as failed:
+        grown.failures.append(failed.record(STAGE, node.id))
+    return grown
 
 
 async def grow(ask: Ask, how: Rolling, at: Situation, arm: str, first: Said | None, tutor: Tutor) -> Grown:
@@ -226,11 +266,14 @@ class _Tree:
             )
             for one in step.possible
         ]
-        if len(path) == how.turns:
-            self.grown.quiz += _quiz(at.topic, how.rules, after, node)
-            return
         said = (*history, Utterance(role="student", text=text or ""))
-        await self.turn(path, said, after, node, None)
+        if len(path) < how.turns:
+            await self.turn(path, said, after, node, None)
+            return
+        self.grown.quiz += await _quiz(self.ask, how, at, after, said, node, path)
+        if how.taker is not None and how.taker.rates and how.student is not None:
+            place = (at.who, *map(str, path))
+            self.grown.quiz += await how.taker.rate(self.ask, said, leaf=node, place=place)
 
     async def _utter(self, path: Samples, history: tuple[Utterance, ...], step: Step) -> str | None:
         how, at = self.how, self.at
@@ -284,8 +327,27 @@ def _whole(endpoint: str, finish: str) -> None:
         raise CallFailed(endpoint, "truncated", f"the utterance was cut off ({finish})", 1)
 
 
-def _quiz(topic: Topic, rules: Learning, states: Mapping[str, str], leaf: str) -> list[QuizRow]:
-    return [QuizRow(leaf=leaf, item=item, p=p) for item, p in credit_of(topic, rules, states).items()]
+def _takes(how: Rolling) -> bool:
+    return how.taker is not None and how.taker.takes
+
+
+async def _quiz(
+    ask: Ask,
+    how: Rolling,
+    at: Situation,
+    states: Mapping[str, str],
+    talk: Sequence[Utterance],
+    leaf: str,
+    path: Samples,
+    order: OptionOrder = "drawn",
+) -> Sequence[QuizRow]:
+    """Scored from ``states``; or asked of a model student, who is told only what it knew at the cut."""
+    if how.taker is not None and how.taker.takes:
+        place = (at.who, *map(str, path))
+        return await how.taker.quiz(
+            ask, at.topic, card(at.topic, at.state), talk, leaf=leaf, place=place, order=order
+        )
+    return [QuizRow(leaf=leaf, item=item, p=p) for item, p in credit_of(at.topic, how.rules, states).items()]
 
 
 def _id(at: Situation, arm: str, path: Samples, speaker: str) -> str:

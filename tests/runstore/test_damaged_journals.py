@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 
@@ -52,11 +53,15 @@ HARMLESS: dict[str, Callable[[bytes], bytes]] = {
     "the last line end lost in a copy with CRLF": lambda data: data.replace(b"\n", b"\r\n")[:-2],
     "blank lines at the end": lambda data: data + b"\n\n",
     "blank lines between": lambda data: data.replace(b"\n", b"\n\n"),
+    "blanks at the ends of lines": lambda data: data.replace(b"\n", b" \t\n"),
+    "a mark of UTF-8 before it": lambda data: b"\xef\xbb\xbf" + data,
+    "a carriage return at its end": lambda data: data + b"\r",
 }
 TORN: dict[str, Callable[[bytes], bytes]] = {
     "the last line cut": lambda data: data[:-9],
     "the last line cut to three letters": lambda data: data[: data.rindex(b"{") + 3],
     "the last line cut in a copy with CRLF": lambda data: data.replace(b"\n", b"\r\n")[:-9],
+    "the last line cut within a letter": lambda data: data[: data.rindex(b"line 12")] + "줄".encode()[:2],
 }
 DAMAGED: dict[str, Callable[[bytes], bytes]] = {
     "one bit of the last complete line": lambda data: _flip(data, len(data) - 40),
@@ -74,6 +79,10 @@ DAMAGED: dict[str, Callable[[bytes], bytes]] = {
     "merge marks": lambda data: data.replace(b"\n", b"\n<<<<<<< mine\n", 3),
     "a half line and more behind it": lambda data: data[:-9] + b"\n",
     "everything in another encoding": lambda data: data.decode().encode("utf-16"),
+    "a byte of a line zeroed": lambda data: data.replace(b"line 5", b"lin\0 5"),
+    "a hundred bytes gone": lambda data: data[:200] + data[300:],
+    "another program's words at the end": lambda data: data + b"Disk quota exceeded\n",
+    "emptied": lambda data: b"",
     "everything zeroed": lambda data: bytes(len(data)),
 }
 
@@ -133,3 +142,95 @@ def test_a_segment_under_another_name_is_known_by_its_header(tmp_path: Path) -> 
     segment = written(tmp_path)
     segment.rename(segment.with_name("from-the-other-machine.jsonl"))
     assert answered(tmp_path) == set(range(1, CALLS + 1))
+
+
+def beside(name: str, change: Callable[[bytes], bytes] = lambda data: data) -> Callable[[Path], object]:
+    return lambda segment: segment.with_name(name).write_bytes(change(segment.read_bytes()))
+
+
+def renamed(end: str) -> Callable[[Path], object]:
+    return lambda segment: segment.rename(segment.with_name(segment.name + end))
+
+
+def lies_elsewhere(segment: Path) -> None:
+    target = segment.rename(segment.parents[1] / "elsewhere")
+    segment.symlink_to(target)
+
+
+ELSEWHERE: dict[str, Callable[[Path], object]] = {
+    "a copy beside it": beside("000002-9.jsonl"),
+    "a copy with CRLF": beside("copy.jsonl", lambda data: data.replace(b"\n", b"\r\n")),
+    "a copy of its beginning": beside("copy.jsonl", lambda data: b"".join(data.splitlines(keepends=True)[:9])),
+    "a link to it": lambda segment: segment.with_name("000002-9.jsonl").symlink_to(segment),
+    "only a link": lies_elsewhere,
+    "as a backup": renamed(".bak"),
+    "as a text": renamed(".txt"),
+    "half downloaded by name": renamed(".download"),
+    "in capitals": lambda segment: segment.rename(segment.with_name(segment.name.upper())),
+    "counted as a copy": lambda segment: segment.rename(segment.with_name("000001-5 (1).jsonl")),
+    "a damaged copy beside it": beside("000002-9.jsonl", lambda data: _flip(data, 600)),
+}
+
+
+@pytest.mark.parametrize("way", ELSEWHERE)
+def test_a_segment_is_read_once_whatever_it_is_called(way: str, tmp_path: Path) -> None:
+    ELSEWHERE[way](written(tmp_path))
+    if "damaged" in way:
+        assert main(["calls", "--repair", str(tmp_path)]) == 0
+    assert answered(tmp_path) == set(range(1, CALLS + 1))
+    journal = Journal(tmp_path / "journal")
+    assert journal.states["ok"] == CALLS
+    journal.close()
+
+
+def packed(name: str, data: Callable[[bytes], bytes]) -> Callable[[Path], object]:
+    def pack(segment: Path) -> None:
+        held = data(segment.read_bytes())
+        segment.unlink()
+        segment.with_name(segment.name.replace(".jsonl", name)).write_bytes(held)
+
+    return pack
+
+
+def to_nowhere(segment: Path) -> None:
+    segment.unlink()
+    segment.symlink_to("nowhere")
+
+
+GONE: dict[str, Callable[[Path], object]] = {
+    "packed": packed(".jsonl.gz", gzip.compress),
+    "packed under its own name": packed(".jsonl", gzip.compress),
+    "in an archive": packed(".zip", lambda data: b"PK\x03\x04" + data),
+    "a link to nowhere": to_nowhere,
+}
+
+
+@pytest.mark.parametrize("way", GONE)
+def test_a_segment_that_is_there_and_cannot_be_read_is_not_taken_for_none(way: str, tmp_path: Path) -> None:
+    segment = written(tmp_path)
+    GONE[way](segment)
+    for read_only in (False, True):
+        with pytest.raises(InputProblem, match=r"a segment of the journal"):
+            Journal(tmp_path / "journal", read_only=read_only)
+    assert main(["calls", "--repair", str(tmp_path)]) == 2
+
+
+def test_line_ends_of_old_machines_are_set_right_without_a_loss(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    segment = written(tmp_path)
+    segment.write_bytes(segment.read_bytes().replace(b"\n", b"\r"))
+    with pytest.raises(InputProblem, match="undamaged journal line"):
+        Journal(tmp_path / "journal", read_only=True)
+    assert main(["calls", "--repair", str(tmp_path)]) == 0
+    assert "line ends set right" in capsys.readouterr().out
+    assert answered(tmp_path) == set(range(1, CALLS + 1))
+
+
+def test_copies_that_each_hold_more_are_refused(tmp_path: Path) -> None:
+    segment = written(tmp_path)
+    lines = segment.read_bytes().splitlines(keepends=True)
+    segment.write_bytes(b"".join(lines[:20]))
+    segment.with_name("copy.jsonl").write_bytes(b"".join([lines[0], *lines[3:]]))
+    with pytest.raises(InputProblem, match="no other lines than its copy"):
+        Journal(tmp_path / "journal", read_only=True)

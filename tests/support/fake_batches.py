@@ -207,7 +207,7 @@ class FakeBatches:
                 self.provider.delivered[key] += 1
                 self.provider.stats.answered += 1
             finish = "length" if how == "cut" else "stop"
-            body = fake_shapes.answer(asked, self.provider.text(asked), finish=finish) if is_answered else b"null"
+            body = self._answer(asked, finish) if is_answered else b"null"
             row = _ROWS[job.shape](self, job, request.name, None if is_answered else how, orjson.loads(body))
             job.results.append(row)
         if job.shape == "gemini" and self.keyless:
@@ -215,6 +215,13 @@ class FakeBatches:
             job.results.reverse()
         elif job.shape != "gemini":
             random.Random(job.id).shuffle(job.results)
+
+    def _answer(self, asked: Asked, finish: str) -> bytes:
+        """What the same request gets alone."""
+        scripted = self.provider.script(asked, 1) if self.provider.script is not None else None
+        if isinstance(scripted, Reply):
+            return scripted.body
+        return fake_shapes.answer(asked, self.provider.text(asked), finish=finish)
 
     def _about(self, job: BatchJob) -> dict[str, Any]:
         return {"openai": self._openai, "anthropic": _anthropic, "gemini": self._gemini}[job.shape](job)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from arena.learning.phrases import labels_of
 from gateway.prompt import Answer, Prompt
 from knowledge import load_topics
-from knowledge.topic import Topic
+from knowledge.topic import Item, Option, Topic
 from runstore.ids import draw, pick
 from runstore.records import Subset, Utterance
 from tests.support.fake_faults import Reply
@@ -103,18 +104,23 @@ def mark(*parts: str) -> str:
 
 
 class World:
-    """Asks like the gateway, and counts; ``labels`` replaces what a labeller answers."""
+    """Asks like the gateway, and counts; ``labels`` replaces what a labeller answers, ``quiz`` takes the quiz."""
 
-    def __init__(self, language: str = "en", labels: Any = None) -> None:
+    def __init__(self, language: str = "en", labels: Any = None, quiz: Taking | None = None) -> None:
         self.by_question = topics(language)
         self.calls: list[tuple[str, Prompt, int]] = []
         self.labels = labels
+        self.quiz = quiz or faithful
 
     async def ask(
         self, endpoint: str, prompt: Prompt, *, repeat: int = 0, stage: str = "", item: str = ""
     ) -> Answer:
         self.calls.append((endpoint, prompt, repeat))
         last = prompt.messages[-1].content
+        if prompt.schema is not None and prompt.schema.name == "choice":
+            return Answer(taken(self.by_question, last, self.quiz))
+        if prompt.schema is not None and prompt.schema.name == "rating":
+            return Answer('{"rating": 4}')
         if prompt.role == "student":
             return Answer(spoken(last))
         if prompt.role == "judge":
@@ -170,6 +176,10 @@ def provider_script(language: str = "en", labels: Callable[[str], str] | None = 
 
     def text(asked: Asked) -> str | None:
         last = asked.last
+        if asked.schema is not None and '"support"' in last:
+            return taken(known, last, faithful)
+        if asked.schema is not None and '"rating"' in last:
+            return '{"rating": 4}'
         if asked.schema is not None and '"labels"' in last:
             return labels(last) if labels is not None else labelled(known, last)
         if asked.role == "student" and ("means: " in last or "asked about" in last):
@@ -185,3 +195,57 @@ def provider_script(language: str = "en", labels: Callable[[str], str] | None = 
         return None if said is None else Reply(answer_of(asked, said))
 
     return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """An item as a model student is asked it: what it knew, what the teacher said, options and reasons by mark."""
+
+    topic: Topic
+    item: Item
+    knew: str
+    said: str
+    marks: Sequence[Mapping[str, Option]]
+
+    def choice(self, wanted: Callable[[Option], bool], support: str) -> str:
+        """The first option and reason wanted of each tier, ``?`` where there is none."""
+        chosen = [next((mark for mark, option in tier.items() if wanted(option)), "?") for tier in self.marks]
+        reason = chosen[1] if len(chosen) > 1 else None
+        return json.dumps({"answer": chosen[0], "reason": reason, "support": support}, ensure_ascii=False)
+
+
+Taking = Callable[[Put], str]
+
+
+def faithful(put: Put) -> str:
+    """A student who understands what is asked against what it holds, and repeats, at most, what it was told."""
+    topic, scripts = put.topic, put.topic.scripts
+    needed = [topic.component[name] for name in put.item.components]
+    for one in needed:
+        aims = [scripts.contrast[name] for name in (one.id, *topic.held_by(one.id)) if name in scripts.contrast]
+        if aimed := next((text for text in aims if text in put.said), None):
+            return put.choice(lambda option: option.key, aimed)
+        held = [topic.misconception[name] for name in topic.held_by(one.id)]
+        if believed := next((name for name in held if name.says in put.knew), None):
+            return put.choice(lambda option, name=believed.id: option.misconception == name, believed.says)
+        wrong = {name: text for name, text in scripts.wrong.items() if topic.misconception[name].of == one.id}
+        if taught := next((name for name, text in wrong.items() if text in put.said), None):
+            return put.choice(lambda option, name=taught: option.misconception == name, wrong[taught])
+        if one.states in put.knew:
+            return put.choice(lambda option: option.key, one.states)
+        told = next((phrase for phrase in one.key_phrases if phrase.casefold() in put.said.casefold()), None)
+        if told and put.item.kind == "recall":
+            return put.choice(lambda option: option.key, told)
+    return put.choice(lambda option: False, "")
+
+
+def taken(known: Mapping[str, Topic], prompt: str, how: Taking) -> str:
+    """The reply of a student of this kind to a quiz prompt."""
+    topic, item = next((t, i) for t in known.values() for i in t.items if i.ask in prompt)
+    knew, rest = prompt.split("\n==", 1)
+    asked = prompt.rsplit("==\n", 1)[1]
+    said = "\n".join(
+        line.partition(": ")[2] for line in rest.split("\n") if line.startswith(("Teacher", "선생님"))
+    )
+    marked = {text: mark for mark, text in re.findall(r"^([A-Z]|\d)\. (.+)$", asked, re.MULTILINE)}
+    return how(Put(topic, item, knew, said, [{marked[one.text]: one for one in tier} for tier in item.tiers]))

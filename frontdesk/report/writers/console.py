@@ -7,7 +7,7 @@ from typing import TextIO
 
 from rich.console import Console
 
-from frontdesk.report.blocks import Block, Document, Heading, Listing, Table, Text
+from frontdesk.report.blocks import Block, Document, Folded, Heading, Listing, Table, Text
 from frontdesk.report.writers import terminal
 from frontdesk.report.writers.terminal import styled
 
@@ -44,6 +44,9 @@ def _print(console: Console, block: Block, title: str) -> None:
                 console.print(styled(f"- {point.text}"))
                 for text in point.under:
                     console.print(styled(f"  - {text}"))
+        case Folded():
+            for inner in block.blocks:
+                _print(console, inner, title)
         case _:
             pass  # pictures and long texts are for pages
 

@@ -13,6 +13,7 @@ from frontdesk.report.blocks import (
     Document,
     Either,
     Example,
+    Folded,
     Heading,
     Listing,
     Point,
@@ -68,6 +69,8 @@ def _block(block: Block) -> list[str]:
             return _example(block)
         case Either():
             return blocks_as_markdown(block.text)
+        case Folded():
+            return blocks_as_markdown(block.blocks)
 
 
 def _point(point: Point) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from frontdesk.report.untrusted import visible
+from frontdesk.runner import screen
 
 PIPED_WIDTH = 120
 NARROWEST_TEXT = 14
@@ -32,8 +32,8 @@ class Head:
 def console(out: TextIO | None = None) -> Console:
     """The console of ``out`` (stdout unless given); NO_COLOR or TERM=dumb: without any escape code."""
     file = out or sys.stdout
-    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    made = Console(file=file, highlight=False, markup=False, emoji=False, color_system=None if plain else "auto")
+    colours = None if screen.is_plain() else "auto"
+    made = Console(file=file, highlight=False, markup=False, emoji=False, color_system=colours)
     if made.is_terminal:
         return made
     return Console(file=file, highlight=False, markup=False, emoji=False, color_system=None, width=PIPED_WIDTH)
@@ -64,8 +64,8 @@ def print_grid(on: Console, title: str, heads: Sequence[Head], rows: Sequence[Se
             styled(head.title),
             justify="right" if head.number else "left",
             width=cells,
-            no_wrap=at == 0 or head.number,
-            overflow="ellipsis" if at == 0 or head.number else "fold",
+            no_wrap=at == 0,
+            overflow="ellipsis" if at == 0 else "fold",
         )
     for row in rows:
         grid.add_row(*(styled(cell) for cell in row[:shown]))

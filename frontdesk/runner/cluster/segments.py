@@ -66,11 +66,13 @@ class Copies:
         self._rest[name] = rest
         if not whole:
             return
-        if name not in self._open:
-            self._open[name] = new_segment(self._folder)
-        view = memoryview(whole + b"\n")
-        while view:
-            view = view[os.write(self._open[name][1], view) :]
+        if name in self._open:
+            _write(self._open[name][1], whole + b"\n")
+            return
+        path, begun, out = new_segment(self._folder)
+        _write(out, whole + b"\n")  # the first block has the header
+        begun.rename(path)
+        self._open[name] = path, out
 
     def close(self) -> None:
         """On the disk, all of them."""
@@ -78,3 +80,9 @@ class Copies:
             os.fdatasync(handle)
             os.close(handle)
         self._open.clear()
+
+
+def _write(out: int, block: bytes) -> None:
+    view = memoryview(block)
+    while view:
+        view = view[os.write(out, view) :]

@@ -21,7 +21,7 @@ from frontdesk.report.blocks import (
     columns,
     points,
 )
-from frontdesk.report.plots import differences_against_means, scatter
+from frontdesk.report.plots.planes import differences_against_means, scatter
 from frontdesk.report.writers.html import html
 from frontdesk.report.writers.markdown import markdown
 

@@ -10,6 +10,7 @@ import pytest
 
 from frontdesk.cli import main
 from frontdesk.runner import progress as module
+from frontdesk.runner import screen
 from frontdesk.runner.progress import Progress
 from tests.support.small_runs import start, write_config
 
@@ -22,7 +23,7 @@ class Terminal(io.StringIO):
 def run_through(out, monkeypatch, *, items=50, seconds_each=1.0, warn_at=()):
     now = [0.0]
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
-    progress = Progress(out, lambda: "12 calls")
+    progress = Progress(out, lambda: ("12 calls",))
     progress.start("judge", items)
     for number in range(items):
         now[0] += seconds_each
@@ -110,14 +111,14 @@ def test_a_terminal_is_told_from_a_pipe(monkeypatch):
     monkeypatch.delenv("NO_COLOR", raising=False)
     leader, follower = pty.openpty()
     with os.fdopen(follower, "w") as terminal:
-        assert module._is_terminal(terminal)
+        assert screen.is_live(terminal)
     os.close(leader)
-    assert not module._is_terminal(io.StringIO())
+    assert not screen.is_live(io.StringIO())
 
 
 def test_a_stage_says_its_own_note_and_the_next_one_starts_without():
     out = Terminal()
-    progress = Progress(out, lambda: "12 calls")
+    progress = Progress(out, lambda: ("12 calls",))
     progress.start("judge", 2)
     progress.note = "1 of 3 rounds unreadable"
     progress.advance()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import time
@@ -101,6 +102,29 @@ def number_of(name: str, *path: str | int) -> Forge:
     return forge
 
 
+def replies_swapped(run: Path) -> None:
+    """Each reply under the other's name, everything else as it was."""
+    text = (run / "replies.jsonl").read_text("utf-8")
+    swapped = text.replace('"endpoint":"ureka"', '"endpoint":"?"').replace(
+        '"endpoint":"gemini"', '"endpoint":"ureka"'
+    )
+    (run / "replies.jsonl").write_text(swapped.replace('"endpoint":"?"', '"endpoint":"gemini"'), "utf-8")
+
+
+def winner_turned(run: Path) -> None:
+    text = (run / "verdicts.jsonl").read_text("utf-8")
+    old, new = ("gemini", "ureka") if '"winner":"gemini"' in text else ("ureka", "gemini")
+    replaced("verdicts.jsonl", f'"winner":"{old}"', f'"winner":"{new}"')(run)
+
+
+def line_twice(name: str) -> Forge:
+    def forge(run: Path) -> None:
+        lines = (run / name).read_bytes().splitlines(keepends=True)
+        (run / name).write_bytes(b"".join([*lines, lines[-1]]))
+
+    return forge
+
+
 def without_record(run: Path, *names: str) -> None:
     """As if these had never been made; the reports are made again."""
     known = read_json(run / "published.json")
@@ -176,6 +200,37 @@ FORGED: dict[str, tuple[Forge, str, str]] = {
     ),
     "the seed in the manifest": (number_of("manifest.json", "seed"), "manifest.json", "different"),
     "a figure of the judges": (replaced("judges.json", '"judges"', '"juges"'), "judges.json", "different"),
+    "settings that did not make the ratings": (
+        replaced("leaderboard.json", '"half"', '"davidson"'),
+        "leaderboard.json",
+        "different",
+    ),
+    "replies swapped": (replies_swapped, "replies.jsonl", "different"),
+    "a line more": (line_twice("judgments.jsonl"), "judgments.jsonl", "different"),
+    "a winner turned round": (winner_turned, "verdicts.jsonl", "different"),
+    "a file of another run": (
+        lambda run: (run / "report.md").write_bytes((run / "report.ko.md").read_bytes()),
+        "report.md",
+        "different",
+    ),
+    "verdict, judgments and record together": (
+        lambda run: [
+            with_fitting_hash(name, last_line_gone(name))(run) for name in ("judgments.jsonl", "verdicts.jsonl")
+        ],
+        "verdicts.jsonl",
+        "different",
+    ),
+    "the journal taken out": (
+        lambda run: [path.unlink() for path in (run / "journal").glob("*.jsonl")],
+        "replies.jsonl",
+        "different",
+    ),
+    "a table in a language it was not made in": (
+        lambda run: (run / "leaderboard.ko.md").write_bytes((run / "leaderboard.md").read_bytes()),
+        "leaderboard.ko.md",
+        "different",
+    ),
+    "the configuration": (replaced("run.toml", "rounds = 3", "rounds = 5"), "manifest.json", "different"),
     "a figure of quality": (replaced("quality.md", "1", "7"), "quality.md", "different"),
 }
 
@@ -203,32 +258,120 @@ def test_a_difference_says_where_and_what(run: Path, capsys: pytest.CaptureFixtu
     assert "eureka" in rows["report.md"][1]
 
 
+def did(*words: str, code: int = 0) -> Forge:
+    """A command on the run, which ends as it should."""
+
+    def do(run: Path) -> None:
+        assert main([*words, "--run", str(run)]) == code
+
+    return do
+
+
+def rated(*words: str) -> Forge:
+    """Rated otherwise than configured; the reports are made again."""
+
+    def do(run: Path) -> None:
+        did("rate", *words)(run)
+        for language in ("en", "ko"):
+            did("report", "--language", language, "--quiet")(run)
+
+    return do
+
+
+def without_quality(run: Path) -> None:
+    gone("quality.json", "quality.md")(run)
+    without_record(run, "quality")
+
+
+def read_only(run: Path) -> None:
+    for path in sorted(run.rglob("*"), reverse=True):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+
+
 HEALTHY: dict[str, Forge] = {
     "untouched": lambda run: None,
     "a file of the user's": lambda run: (run / "notes.txt").write_text("mine"),
     "a folder of the user's": lambda run: (run / "mine").mkdir(),
-    "quality after the run": lambda run: main(["quality", "--run", str(run)]),
-    "report again": lambda run: main(["report", "--run", str(run)]),
-    "report in Korean again": lambda run: main(["report", "--run", str(run), "--language", "ko"]),
-    "rated again": lambda run: main(["rate", "--run", str(run)]),
-    "exported": lambda run: main(["export", "--run", str(run), "--format", "chat"]),
-    "no log": lambda run: (run / "log.jsonl").unlink(),
-    "another cap": lambda run: replaced("run.toml", "[budget]", "[budget]\nusd = 5.0")(run),
-    "no lock": lambda run: (run / "run.lock").unlink(missing_ok=True),
-    "report twice": lambda run: [main(["report", "--run", str(run), "--quiet"]) for _ in range(2)],
-    "a site": lambda run: main(["report", "--run", str(run), "--site", str(run.parent / "site")]),
-    "quality with a limit": lambda run: main(["quality", "--run", str(run), "--limit", "thanks_run=0.5"]),
-    "run again": lambda run: main(["run", str(run / "run.toml"), "--run", str(run)]),
-    "simulated again": lambda run: main(["simulate", "--run", str(run)]),
-    "cut again": lambda run: main(["cut", "--run", str(run)]),
-    "collected again": lambda run: main(["collect", "--run", str(run)]),
-    "judged again": lambda run: main(["judge", "--run", str(run)]),
-    "preferences exported": lambda run: main(["export", "--run", str(run), "--format", "preference"]),
     "a hidden file": lambda run: (run / ".DS_Store").write_bytes(b"\0"),
     "a journal with another file": lambda run: (run / "journal" / "README").write_text("mine"),
-    "no quality": lambda run: (gone("quality.json", "quality.md")(run), without_record(run, "quality")),
-    "read-only": lambda run: [path.chmod(0o444) for path in run.iterdir() if path.is_file()],
+    "a journal copied with CRLF": lambda run: [
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n")) for path in (run / "journal").glob("*.jsonl")
+    ],
+    "quality after the run": did("quality"),
+    "quality with a limit": did("quality", "--limit", "thanks_run=0.5"),
+    "no quality": without_quality,
+    "report twice": lambda run: [did("report", "--quiet")(run) for _ in range(2)],
+    "report in Korean again": did("report", "--language", "ko"),
+    "a site": lambda run: did("report", "--site", str(run.parent / "site"))(run),
+    "rated again": did("rate"),
+    "rated by another model of ties": rated("--ties", "davidson"),
+    "rated at another level": rated("--level", "0.8", "--intervals", "bootstrap", "--resamples", "50"),
+    "rated by depth and freed of style": rated("--by", "depth", "--by", "persona", "--style"),
+    "rated with pictures": did("rate", "--svg", "--latex"),
+    "rated in Korean": did("rate", "--language", "ko"),
+    "rated elsewhere": lambda run: did("rate", "--ties", "davidson", "--out", str(run.parent / "out"))(run),
+    "exported as chats": did("export", "--as", "openai"),
+    "preferences exported": did("export", "--as", "preference"),
+    "no log": lambda run: (run / "log.jsonl").unlink(),
+    "no lock": lambda run: (run / "run.lock").unlink(missing_ok=True),
+    "another cap": lambda run: replaced("run.toml", "[budget]", "[budget]\nusd = 5.0")(run),
+    "run again": lambda run: did("run", str(run / "run.toml"))(run),
+    "every stage again": lambda run: [did(stage)(run) for stage in ("simulate", "cut", "collect", "judge")],
+    "read-only": read_only,
+    "copied without times": lambda run: [os.utime(path, (1, 1)) for path in run.rglob("*")],
+    "an interrupted write beside it": lambda run: (run / ".report.md.77.tmp").write_text("half"),
 }
+
+
+def moved(run: Path, to: str) -> Path:
+    target = run.parent / to
+    target.parent.mkdir(exist_ok=True)
+    return run.rename(target)
+
+
+def linked(run: Path) -> Path:
+    link = run.parent / "link"
+    link.symlink_to(run)
+    return link
+
+
+PLACES: dict[str, Callable[[Path], Path]] = {
+    "renamed": lambda run: moved(run, "another-name"),
+    "in another folder with blanks and Hangul": lambda run: moved(run, "새 폴더/내 실행"),
+    "through a link": linked,
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_folder_is_the_same_wherever_it_lies(run: Path, place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, rows = states(PLACES[place](run), capsys)
+    assert {state for state, _ in rows.values()} == {"same"}
+    assert code == 0
+
+
+def test_a_folder_is_the_same_in_another_zone_and_language(run: Path) -> None:
+    process = start(
+        "verify", "--run", run, TZ="Asia/Seoul", LC_ALL="C", LANG="C", PYTHONUTF8="0", PYTHONHASHSEED="3"
+    )
+    told = process.communicate()[0]
+    assert process.returncode == 0, told
+    assert b"DIFFERENT" not in told
+
+
+def test_ratings_made_otherwise_than_configured_say_so(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    did("rate", "--ties", "davidson")(run)
+    _, rows = states(run, capsys)
+    assert rows["leaderboard.json"] == ("same", "rated with ties davidson, configured half")
+    replaced("leaderboard.json", '"davidson"', '"half"')(run)
+    assert states(run, capsys)[1]["leaderboard.json"][0] == "different"
+
+
+def test_line_ends_that_a_checkout_changed_are_called_that(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = run / "verdicts.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    state, why = states(run, capsys)[1]["verdicts.jsonl"]
+    assert state == "different"
+    assert why.startswith("in nothing but line ends")
 
 
 @pytest.mark.parametrize("name", HEALTHY)
@@ -281,3 +424,65 @@ def test_a_run_that_reached_its_cap_is_unfinished(
     code, rows = states(tmp_path / "run", capsys)
     assert code == 0
     assert {state for state, _ in rows.values()} == {"same", "unfinished"}
+
+
+def as_killed(run: Path, *, written: tuple[str, ...], stage: str) -> None:
+    """As a process leaves the folder that was killed when it had written only these files of a stage."""
+    known = read_json(run / "published.json")
+    made = {
+        "rate": ("leaderboard.json", "leaderboard.csv", "judges.json"),
+        "report": ("report.md", "report.html", "leaderboard.md"),
+        "cut": ("subsets.jsonl",),
+        "quality": ("quality.json", "quality.md"),
+    }[stage]
+    for name in made:
+        known["files"].pop(name)
+        if name not in written:
+            (run / name).unlink()
+    known["under_way"] = {stage: "begun"} | ({"report": "begun"} if stage == "rate" else {})
+    write_json(run / "published.json", known)
+
+
+KILLED = {
+    "before the table of ratings": ("rate", ("leaderboard.json",)),
+    "before the judges' analysis": ("rate", ("leaderboard.json", "leaderboard.csv")),
+    "before the ratings are recorded": ("rate", ("leaderboard.json", "leaderboard.csv", "judges.json")),
+    "between Markdown and HTML": ("report", ("report.md",)),
+    "before the report is recorded": ("report", ("report.md", "report.html", "leaderboard.md")),
+    "before the subsets are recorded": ("cut", ("subsets.jsonl",)),
+    "between quality and its page": ("quality", ("quality.json",)),
+}
+
+
+@pytest.mark.parametrize("moment", KILLED)
+def test_a_process_killed_between_two_files_is_not_accused(
+    run: Path, moment: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage, written = KILLED[moment]
+    as_killed(run, written=written, stage=stage)
+    code, rows = states(run, capsys)
+    assert {file: row for file, row in rows.items() if row[0] not in ("same", "unfinished")} == {}
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "broken", "stage"),
+    [
+        (["rate"], "frontdesk.runner.rating.write_judges", "rate"),
+        (["report"], "frontdesk.report.run.html", "report"),
+        (["quality"], "frontdesk.report.sections.run.quality.document", "quality"),
+        (["cut"], "frontdesk.runner.runfolder.RunFolder.replace_failures", "cut"),
+    ],
+)
+def test_what_writes_several_files_says_that_it_is_under_way(
+    run: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], broken: str, stage: str
+) -> None:
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(broken, killed)
+        assert main([*command, "--run", str(run)]) == 130
+    assert stage in read_json(run / "published.json")["under_way"]
+    did(*command)(run)
+    assert read_json(run / "published.json")["under_way"] == {}

@@ -120,7 +120,8 @@ def says(provider: FakeProvider, body: Any, status: int = 200, **headers: str) -
         ({"choices": []}, "empty"),
         ([1, 2], "malformed"),
         ("text", "malformed"),
-        ({"error": {"message": "broke", "code": 500}}, "malformed"),
+        ({"error": {"message": "broke", "code": 500}}, "server"),
+        ({"choices": [{}] * 20_001}, "malformed"),
     ],
 )
 async def test_answers_that_are_none(provider: FakeProvider, body: Any, kind: str) -> None:

@@ -21,9 +21,9 @@ from frontdesk.report.blocks import (
     columns,
     points,
 )
-from frontdesk.report.figures import plain
+from frontdesk.report.figures import percent, plain
 from frontdesk.report.sections.agent_runs.risks import question_tables, risks
-from frontdesk.report.sections.agent_runs.texts import brief, check_line, counts_line, percent, test_line
+from frontdesk.report.sections.agent_runs.texts import DIGITS, brief, check_line, counts_line, test_line
 from runstore.languages import Words, words
 from runstore.records import Language
 
@@ -101,7 +101,7 @@ def _overview(figures: AgentRuns, say: Words) -> Table:
             str(row.items),
             plain(row.intent.score, 2),
             plain(row.accuracy.score, 2),
-            percent(row.accuracy.rate),
+            percent(row.accuracy.rate, DIGITS),
             plain(row.speed.score, 2),
             plain(row.speed.mean_s, 2),
             plain(row.stability.score, 2),
@@ -130,7 +130,7 @@ def _consistency(figures: AgentRuns, say: Words) -> list[Block]:
         heading,
         points(
             f"{say('three_ways')}: {ways}",
-            f"{say('agreement_rate')}: {percent(consistency.rate)}",
+            f"{say('agreement_rate')}: {percent(consistency.rate, DIGITS)}",
             f"{say('score')}: {plain(consistency.score, 2)}",
             f"{say('queries')}: {consistency.queries}, {say('unmatched')}: {consistency.unmatched}",
         ),
@@ -143,7 +143,7 @@ def _consistency(figures: AgentRuns, say: Words) -> list[Block]:
         blocks.append(Either(text=(_pairs(pairs, say),), page=(_rounds(names, pairs, say),)))
     if len(consistency.pass_at_k) > 1:
         rows = [
-            cells(say(key), *(percent(value) for value in values.values()))
+            cells(say(key), *(percent(value, DIGITS) for value in values.values()))
             for key, values in (("any_of_k", consistency.pass_at_k), ("all_of_k", consistency.pass_hat_k))
         ]
         head = columns(f"n = {consistency.pass_queries}", *(f"k = {k}" for k in consistency.pass_at_k))
@@ -158,7 +158,7 @@ def _pairs(pairs: Sequence[RoundPair], say: Words) -> Table:
             str(pair.both_success),
             str(pair.both_fail),
             str(pair.only_a + pair.only_b),
-            percent(pair.rate),
+            percent(pair.rate, DIGITS),
         )
         for pair in pairs
     ]
@@ -187,7 +187,7 @@ def _rounds(names: Sequence[str], pairs: Sequence[RoundPair], say: Words) -> Tab
     for pair in pairs:
         rates[pair.a, pair.b] = rates[pair.b, pair.a] = pair.rate
     rows = [
-        (Cell(brief(a)), *(Cell(percent(rates.get((a, b))), heat=rates.get((a, b))) for b in names)) for a in names
+        (Cell(brief(a)), *(Cell(percent(rates.get((a, b))), lean=rates.get((a, b))) for b in names)) for a in names
     ]
     return Table(columns("", *map(brief, names)), rows, title=say("round_matrix"))
 
@@ -197,7 +197,7 @@ def _accuracy(figures: AgentRuns, say: Words) -> list[Block]:
     for name, row in _named(figures, say):
         accuracy = row.accuracy
         counts = str(accuracy.success), str(accuracy.fail)
-        rows.append(cells(name, percent(accuracy.rate), *counts, plain(accuracy.score, 2)))
+        rows.append(cells(name, percent(accuracy.rate, DIGITS), *counts, plain(accuracy.score, 2)))
     head = columns(*(say(key) for key in ("round", "rate", "ok", "fail", "item_mean")))
     basis = counts_line(figures.set.accuracy.basis, "basis_", say)
     return [Heading(f"3. {say('accuracy')}"), Table(head, rows), points(basis or say("none"))]

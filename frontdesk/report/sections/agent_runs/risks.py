@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from arena.agent_runs.result import Cause, PathFailures, Pattern, ShownItem
 from arena.agent_runs.scoring import Analysis
 from frontdesk.report.blocks import Block, Cell, Column, Either, Point, Section, Table, Text, cells, points
-from frontdesk.report.figures import plain
-from frontdesk.report.plots import INVALID
-from frontdesk.report.sections.agent_runs.texts import brief, percent
+from frontdesk.report.figures import percent, plain
+from frontdesk.report.marks import INVALID
+from frontdesk.report.sections.agent_runs.texts import DIGITS, brief
 from frontdesk.report.sentences import spoken
 from runstore.languages import Words
 
@@ -125,7 +125,7 @@ def _head(say: Words, texts: Sequence[str], numbers: Sequence[str]) -> tuple[Col
 
 
 def _share(rate: float) -> Cell:
-    return Cell(percent(rate), share=rate, colour=INVALID)
+    return Cell(percent(rate, DIGITS), share=rate, colour=INVALID)
 
 
 def _name(text: str | None, say: Words, limit: int = 80) -> str:

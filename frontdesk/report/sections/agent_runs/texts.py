@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from arena.agent_runs.result import Check, Duplicate, FigureTest
-from frontdesk.report.figures import plain
+from frontdesk.report.figures import percent
 from frontdesk.report.sentences import spoken
 from runstore.languages import Words
 
 _SHOWN = 80
+DIGITS = 2
+"""Decimals of a share, as the scoring document gives them."""
 
 
 def brief(text: object, limit: int = _SHOWN) -> str:
     """A text of the table, its end left out where it is long."""
     line = "" if text is None else str(text).strip()
     return line if len(line) <= limit else f"{line[:limit]}…"
-
-
-def percent(value: float | None) -> str:
-    """A share with two decimals, as the scoring document gives it."""
-    return "–" if value is None else f"{plain(100 * value, 2)}%"
 
 
 def check_line(check: Check, say: Words) -> str:
@@ -30,8 +27,8 @@ def check_line(check: Check, say: Words) -> str:
     if check.name == "items_per_round":
         line += " — " + ", ".join(f"{brief(name)} = {count}" for name, count in check.rounds.items())
     elif check.name != "single_round":
-        line += f" — {say('of', n=check.count, m=check.of)} ({percent(check.share)}"
-        line += f", {say('limit')} {percent(check.limit)})" if check.limit is not None else ")"
+        line += f" — {say('of', n=check.count, m=check.of)} ({percent(check.share, DIGITS)}"
+        line += f", {say('limit')} {percent(check.limit, DIGITS)})" if check.limit is not None else ")"
     return line + _where(check, say)
 
 

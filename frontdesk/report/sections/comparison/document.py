@@ -15,8 +15,9 @@ from frontdesk.report.blocks import (
     Text,
     cells,
     columns,
+    shown,
 )
-from frontdesk.report.figures import rounded, span_of_points
+from frontdesk.report.figures import rounded, signed, span_of_points
 from frontdesk.report.writers.html import html
 from frontdesk.report.writers.markdown import markdown
 from frontdesk.runner.comparing import Comparison, Flip, PairDecision, Texts
@@ -70,16 +71,12 @@ def _moves(found: Comparison, say: Words) -> Table:
             move.name,
             rounded(move.before),
             rounded(move.after),
-            _signed(move.moved),
+            signed(move.moved),
             "–" if move.lower is None else span_of_points(move.lower, move.upper),
         )
         for move in found.moves
     ]
     return Table(heads, rows, say("moves_about", n=len(found.moves)))
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.0f}"
 
 
 def _decisions(found: Comparison, say: Words) -> Table:
@@ -109,7 +106,12 @@ def _decided(pair: PairDecision, decision: str | None, say: Words) -> str:
 def _flip(flip: Flip, found: Comparison, texts: tuple[Texts, Texts], say: Words) -> Example:
     outcomes = [say(winner) if winner in ("tie", "invalid") else winner for winner in flip.winners]
     replies = [
-        Speech(f"{name} ({run})" if _differ(texts, flip, name) else name, reply, None, say("won") if wins else "")
+        Speech(
+            f"{name} ({run})" if _differ(texts, flip, name) else name,
+            shown(reply),
+            None,
+            say("won") if wins else "",
+        )
         for name in flip.endpoints
         for at, run in enumerate(found.runs)
         if at == 0 or _differ(texts, flip, name)
@@ -117,16 +119,16 @@ def _flip(flip: Flip, found: Comparison, texts: tuple[Texts, Texts], say: Words)
         for wins in [flip.winners[at] == name and _differ(texts, flip, name)]
     ]
     reasons = [
-        Speech(f"{run} {number}", text)
+        Speech(f"{run} {number}", shown(text))
         for run, told in zip(found.runs, texts, strict=True)
         for number, text in enumerate(told.judges(flip), 1)
     ]
     heads = tuple(Column(title, number=False) for title in found.runs)
     return Example(
         title=f"{flip.endpoints[0]} – {flip.endpoints[1]}: {outcomes[0]} → {outcomes[1]}",
-        about=f"{flip.subset} · {flip.criterion}",
+        about=f"{flip.subset} · {say.texts.get(flip.criterion, flip.criterion)}",
         earlier=[],
-        latest=[Speech(say(part.role), part.text) for part in texts[0].history(flip.subset)],
+        latest=[Speech(say(part.role), shown(part.text)) for part in texts[0].history(flip.subset)],
         replies=replies,
         votes=Table(heads, [cells(*outcomes)], row_heads=False),
         reasons=reasons,

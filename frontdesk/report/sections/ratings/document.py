@@ -9,6 +9,7 @@ from frontdesk.report.blocks import Block, Column, Document, Section, Table, Tex
 from frontdesk.report.figures import level_text, limits, percent, rounded, service_texts
 from frontdesk.report.sections.ratings.standings import standings
 from frontdesk.report.sections.ratings.stop import stop_told
+from frontdesk.report.sections.run.names import category_name
 from frontdesk.report.sentences import spoken
 from runstore.languages import Words, words
 
@@ -238,4 +239,4 @@ def _levels(part: CategoryTable, say: Words) -> Section:
         for row in level.models
     ]
     blocks.append(Table(head, rows, row_heads=False))
-    return Section(f"by-{part.category}", say("by", category=part.category), blocks)
+    return Section(f"by-{part.category}", say("by", category=category_name(part.category, say.language)), blocks)

@@ -36,7 +36,7 @@ def document(data: RunData, language: Language) -> Document:
         examples(data, say),
         dialogues(data, say),
         removed(data, say),
-        quality(data.quality, language),
+        quality(data.quality, data.config),
         missing(data, say),
         cost(data, say),
         provenance(data, say),

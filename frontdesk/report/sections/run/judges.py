@@ -6,8 +6,8 @@ from arena.judges import behaviour
 from frontdesk.report.blocks import (
     Block,
     Cell,
-    Chart,
     Column,
+    Document,
     Example,
     Section,
     Speech,
@@ -15,19 +15,22 @@ from frontdesk.report.blocks import (
     Text,
     cells,
     columns,
+    shown,
 )
 from frontdesk.report.figures import count, level_text, percent, plain, span
-from frontdesk.report.plots import SURE, Dot, dots
+from frontdesk.report.marks import SURE
+from frontdesk.report.plots.dots import Dot, dot_chart
+from frontdesk.report.sections.run import pictures
 from frontdesk.report.sections.run.data import RunData
 from frontdesk.report.sections.run.names import criterion_name
-from frontdesk.report.sections.run.result import colour_of
+from frontdesk.report.sections.run.pictures import colour_of
 from frontdesk.report.sentences import spoken
 from runstore.ids import draw
-from runstore.languages import Words
+from runstore.languages import Words, words
 from runstore.records import Judgment, Subset, Utterance, Verdict
+from seed_questions.banks import subject_name
 
 _LATEST = 3
-_LONGEST_SHOWN = 8000
 _EXAMPLES = {"unanimous": 2, "majority": 1, "split": 1, "invalid": 1}
 
 
@@ -66,7 +69,7 @@ def _position(data: RunData, say: Words) -> list[Block]:
         }
         sentence = say("position_effect", log_odds=f"{effect.log_odds:+.2f}", interval=interval, **limits)
     title = say("position_chart")
-    chart = dots(
+    chart = dot_chart(
         [
             Dot(row.judge, row.share.value, row.share.lower, row.share.upper, SURE, percent(row.share.value), "–")
             for row in rows
@@ -74,8 +77,10 @@ def _position(data: RunData, say: Words) -> list[Block]:
         title,
         reference=0.5,
         percent=True,
+        axis=say("first_share"),
+        key="slots",
     )
-    return [Chart(chart, title), table, Text(sentence)]
+    return [chart, table, Text(sentence)]
 
 
 def _consistency(data: RunData, say: Words) -> list[Block]:
@@ -124,7 +129,8 @@ def _between(data: RunData, say: Words) -> list[Block]:
         )
     head = columns(say("pair"), say("compared"), say("alike"), say("share"), interval, say("kappa"), interval)
     return [
-        Table(head, body, say("between_caption", kappa=spoken(rows[0].kappa.name, say.language)), say("between"))
+        *pictures.judges(data, say),
+        Table(head, body, say("between_caption", kappa=spoken(rows[0].kappa.name, say.language)), say("between")),
     ]
 
 
@@ -134,7 +140,7 @@ def examples(data: RunData, say: Words) -> Section | None:
     if not chosen:
         return None
     blocks: list[Block] = [Text(say("examples_about"), "soft")]
-    return Section("examples", say("examples"), [*blocks, *(_example(data, say, verdict) for verdict in chosen)])
+    return Section("examples", say("examples"), [*blocks, *(example(data, say, verdict) for verdict in chosen)])
 
 
 def choose(verdicts: list[Verdict], seed: int) -> list[Verdict]:
@@ -147,7 +153,8 @@ def choose(verdicts: list[Verdict], seed: int) -> list[Verdict]:
     return found
 
 
-def _example(data: RunData, say: Words, verdict: Verdict) -> Example:
+def example(data: RunData, say: Words, verdict: Verdict) -> Example:
+    """One match whole."""
     a, b = verdict.endpoints
     subset = data.subset.get(verdict.subset)
     history = list(subset.history) if subset is not None else []
@@ -169,13 +176,11 @@ def _example(data: RunData, say: Words, verdict: Verdict) -> Example:
         earlier=[_speech(say, utterance) for utterance in earlier],
         latest=[_speech(say, utterance) for utterance in latest],
         replies=[
-            Speech(
-                name, _shown(texts.get(name, say("no_reply"))), colour_of(data, name), _mark(say, verdict, name)
-            )
+            Speech(name, shown(texts.get(name, say("no_reply"))), colour_of(data, name), _mark(say, verdict, name))
             for name in (a, b)
         ],
         votes=_votes(say, rounds),
-        reasons=[Speech(f"{each.judge}, {say('round')} {each.round}", _shown(each.raw)) for each in rounds],
+        reasons=[Speech(f"{each.judge}, {say('round')} {each.round}", shown(each.raw)) for each in rounds],
         earlier_label=say("earlier", n=len(earlier)),
         reasons_label=say("what_judges_wrote"),
     )
@@ -188,17 +193,12 @@ def _mark(say: Words, verdict: Verdict, name: str) -> str:
 def _about(data: RunData, verdict: Verdict, subset: Subset | None) -> str:
     parts = [verdict.subset, criterion_name(data.config, verdict.criterion)]
     if subset is not None:
-        parts += [subset.persona, subset.subject, subset.question]
+        parts += [subset.persona, subject_name(subset.subject, data.config.run.language), subset.question]
     return " · ".join(parts)
 
 
 def _speech(say: Words, utterance: Utterance) -> Speech:
-    return Speech(say(utterance.role), _shown(utterance.text))
-
-
-def _shown(text: str) -> str:
-    """An example's text, its end left out where it would swell the page; the files hold it whole."""
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]} […{len(text) - _LONGEST_SHOWN}]"
+    return Speech(say(utterance.role), shown(utterance.text))
 
 
 def _votes(say: Words, rounds: list[Judgment]) -> Table:
@@ -223,3 +223,10 @@ def _votes(say: Words, rounds: list[Judgment]) -> Table:
         for each in rounds
     ]
     return Table(head, rows, row_heads=False)
+
+
+def match_document(data: RunData, verdict: Verdict) -> Document:
+    """One match by itself, for whoever looks a single one up."""
+    say = words("frontdesk.report", "run", data.config.run.language)
+    example = _example(data, say, verdict)
+    return Document(example.title, say.language, None, [], [Section("match", "", [example])])

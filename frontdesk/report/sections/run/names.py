@@ -8,8 +8,10 @@ from pathlib import Path
 from arena import criteria
 from frontdesk.runner.config import Config
 from personas import factors_file
-from runstore.languages import Words
+from runstore.languages import Words, words
 from runstore.problems import Problem
+from runstore.records import Language
+from seed_questions.banks import subject_name
 
 
 def factor_name(config: Config, factor: str) -> str:
@@ -18,18 +20,33 @@ def factor_name(config: Config, factor: str) -> str:
 
 
 def criterion_name(config: Config, criterion: str) -> str:
-    """The name of a criterion of the judges."""
+    """The name of a criterion of the judges, and of the verdict over all of them."""
+    if criterion == criteria.OVERALL:
+        return words("frontdesk.report", "run", config.run.language)("overall_verdict")
     asked = config.judge.criteria if config.judge is not None else None
     prompts = config.run.prompts
     return dict(_criteria(asked, prompts, config.run.language)).get(criterion, criterion)
+
+
+def category_name(category: str, language: Language) -> str:
+    """What a run's results are broken down by (``depth``, ``persona.FACTOR``); a column of one's own as it is."""
+    if category.startswith("persona."):
+        return dict(_factors(None, language)).get(category.partition(".")[2], category)
+    return words("frontdesk.report", "run", language).texts.get(f"category_{category}", category)
 
 
 def level_name(config: Config, category: str, level: str, say: Words) -> str:
     """How a level of a category (``criterion``, ``persona.FACTOR``, ``subject``, ``depth``) is called."""
     if category == "criterion":
         return criterion_name(config, level)
-    known = category.startswith("persona.") and f"level_{level}" in say.texts
-    return say(f"level_{level}") if known else level
+    if category == "subject":
+        return subject_name(level, config.run.language)
+    return known_level(level, say) if category.startswith("persona.") else level
+
+
+def known_level(level: str, say: Words) -> str:
+    """A level of a factor that has a name in the report's words; another is called what it is called."""
+    return say.texts.get(f"level_{level}", level)
 
 
 @lru_cache(16)

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells
 from frontdesk.report.figures import p_text, percent, plain, span
+from frontdesk.report.sections.run.names import factor_name
 from frontdesk.report.sentences import spoken
 from frontdesk.report.writers.markdown import markdown
 from frontdesk.runner import published
-from frontdesk.runner.quality import RunQuality
+from frontdesk.runner.config import Config
+from frontdesk.runner.quality import STAGE, RunQuality
 from frontdesk.runner.runfolder import RunFolder
 from runstore.languages import words
 from runstore.publish import write_text
@@ -17,17 +19,19 @@ from runstore.records import Language
 from simulator.realism.result import FailureRate, Fidelity, Gate, Group, NoRealism, Quality, Realism
 
 
-def quality(found: Quality | None, language: Language) -> Section | None:
+def quality(found: Quality | None, config: Config) -> Section | None:
     """The section of a run's report; None where quality has not been assessed."""
     if found is None:
         return None
+    language = config.run.language
     blocks = [_lead(found.gate, language), _profile(found, language), *_distance(found.realism, language)]
-    blocks += [_failures(found.failures, language), *_fidelity(found.fidelity, language)]
+    blocks += [_failures(found.failures, language), *_fidelity(found.fidelity, config)]
     return Section("quality", _say("students", language), blocks)
 
 
-def document(found: Quality, name: str, language: Language) -> Document:
+def document(found: Quality, config: Config) -> Document:
     """The whole of ``quality.md``."""
+    language = config.run.language
     near = found.realism
     sections = [
         Section("gate", _say("gate", language), [_lead(found.gate, language), _checks(found.gate, language)]),
@@ -37,18 +41,19 @@ def document(found: Quality, name: str, language: Language) -> Document:
             _say("realism", language),
             [*_distance(near, language), *_groups(near.levels, language), *_groups(near.personas, language)],
         ),
-        Section("fidelity", _say("fidelity", language), _fidelity(found.fidelity, language)),
+        Section("fidelity", _say("fidelity", language), _fidelity(found.fidelity, config)),
         Section("failures", _say("failures", language), [_failures(found.failures, language, rules=True)]),
         Section("diversity", _say("diversity", language), [_diversity(found, language)]),
     ]
-    return Document(_say("title", language, name=name), language, None, [], sections, "", "")
+    return Document(_say("title", language, name=config.run.name), language, None, [], sections, "", "")
 
 
-def console(found: Quality, language: Language = "en") -> list[Block]:
+def console(found: Quality, config: Config) -> list[Block]:
     """What a terminal shows: the gate, the profile beside people's, and what went wrong."""
+    language = config.run.language
     return [
         _profile(found, language),
-        *_fidelity(found.fidelity, language),
+        *_fidelity(found.fidelity, config),
         _failures(found.failures, language),
         _checks(found.gate, language, brief=True),
         _lead(found.gate, language),
@@ -130,7 +135,7 @@ def _groups(groups: Mapping[str, Group], language: Language) -> list[Block]:
 def _failures(failures: Mapping[str, FailureRate], language: Language, *, rules: bool = False) -> Table:
     rows = [
         (
-            kind,
+            _say(f"kind_{kind}", language),
             f"{row.count} / {row.of}",
             percent(row.rate) + (f" [{span(row.lower, row.upper)}]" if row.rate is not None else ""),
             *((spoken(row.rule, language),) if rules else ()),
@@ -141,10 +146,11 @@ def _failures(failures: Mapping[str, FailureRate], language: Language, *, rules:
     return _table(heads, rows, language, title="" if rules else "failures")
 
 
-def _fidelity(found: Fidelity, language: Language) -> list[Block]:
+def _fidelity(found: Fidelity, config: Config) -> list[Block]:
+    language = config.run.language
     directions = [
         (
-            row.factor,
+            factor_name(config, row.factor),
             spoken(row.measure, language),
             spoken(row.expected, language),
             _number(row.difference) + _interval(row.lower, row.upper),
@@ -161,8 +167,8 @@ def _fidelity(found: Fidelity, language: Language) -> list[Block]:
             p_text(row.p) if row.p is not None else f"– ({spoken(row.reason, language)})",
         )
         for name, row in [
-            *found.recoverability.factors.items(),
-            ("persona", found.recoverability.persona),
+            *((factor_name(config, key), row) for key, row in found.recoverability.factors.items()),
+            (_say("persona", language), found.recoverability.persona),
         ]
     ]
     blocks: list[Block] = []
@@ -187,7 +193,10 @@ def _diversity(found: Quality, language: Language) -> Table:
     shown = _number(similar.all) if similar.all is not None else f"– ({spoken(similar.reason, language)})"
     rows.append((_say("similar", language), shown))
     rows.append((_say("similar_own", language), _number(similar.same_persona)))
-    rows += [(_say("spread", language, what=name), plain(value)) for name, value in spread.items()]
+    rows += [
+        (_say("spread", language, what=_say(f"spread_{name}", language)), plain(value))
+        for name, value in spread.items()
+    ]
     return _table(("figure", "value"), rows, language)
 
 
@@ -230,5 +239,6 @@ def _say(key: str, language: Language, **values: object) -> str:
 
 def write_quality(folder: RunFolder, quality: RunQuality) -> None:
     """``quality.md`` of a run whose students were assessed, in the run's language."""
-    write_text(folder.file("quality.md"), markdown(document(quality.found, quality.name, quality.language)))
+    write_text(folder.file("quality.md"), markdown(document(quality.found, quality.config)))
     published.record(folder.path, "quality.md")
+    published.end(folder.path, STAGE)

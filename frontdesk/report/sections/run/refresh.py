@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from frontdesk.report.blocks import Block, Section, Table, Text, cells, columns
+from frontdesk.report.figures import signed
 from frontdesk.runner.leaderboard_history import Figures, Refresh
 from runstore.languages import words
 from runstore.records import Language
@@ -34,7 +35,7 @@ def table(line: Refresh, language: Language) -> Table:
         cells(
             move.name,
             *(_then_now(old.get(move.name), new.get(move.name), key) for key in heads[:4]),
-            *(_signed(value) for value in (move.moved, move.scale, move.evidence)),
+            *(signed(value, 1) for value in (move.moved, move.scale, move.evidence)),
             "; ".join(_say(f"why_{key}", language, **dict(move)) for key in move.why),
         )
         for move in line.moves
@@ -55,10 +56,6 @@ def _figure(model: Figures, key: str) -> str:
         return "–" if model.lower is None or model.upper is None else f"{model.lower:.0f}–{model.upper:.0f}"
     value = getattr(model, key)
     return "–" if value is None else f"{value:.0f}" if key == "rating" else f"{value:g}"
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.1f}" if abs(value) >= 0.05 else "0.0"
 
 
 def _say(key: str, language: Language, **values: object) -> str:

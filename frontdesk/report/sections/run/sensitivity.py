@@ -6,6 +6,7 @@ from arena.learning.paired import Mean
 from arena.learning.sensitivity import Sensitivity
 from frontdesk.report.blocks import Block, Document, Section, Table, Text, cells, columns
 from frontdesk.report.figures import p_text, plain
+from frontdesk.report.sentences import spoken
 from runstore.languages import words
 from runstore.records import Language
 
@@ -21,8 +22,8 @@ def sensitivity_document(found: Sensitivity, language: Language) -> Document:
                     language,
                     a=row.a,
                     b=row.b,
-                    first=row.simulators[0],
-                    second=row.simulators[1],
+                    first=spoken(row.simulators[0], language),
+                    second=spoken(row.simulators[1], language),
                     p=p_text(row.p_holm),
                 ),
                 "warn",
@@ -43,7 +44,7 @@ def _pairs(found: Sensitivity, language: Language) -> Table:
     rows = [
         cells(
             f"{row.a} – {row.b}",
-            f"{row.simulators[0]} | {row.simulators[1]}",
+            " | ".join(spoken(name, language) for name in row.simulators),
             *(_shown(mean) for mean in (row.first, row.second, row.difference)),
             p_text(row.p_holm),
         )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from frontdesk.report.blocks import Block, Text
-from frontdesk.report.plots import Dot, against
+from frontdesk.report.plots.dots import Dot
+from frontdesk.report.plots.planes import against
 from frontdesk.report.sections.run.data import RunData
 from runstore.languages import Words
 
@@ -29,7 +30,7 @@ def _picture(
     blocks: list[Block] = []
     points = [(x, dot) for dot in ratings if (x := known[dot.label]) is not None and dot.value is not None]
     if len(points) > 1:
-        blocks.append(against(say(title), (say(axis), say("rating")), points))
+        blocks.append(against(say(title), (say(axis), say("rating_axis")), points, title.removesuffix("_chart")))
     if unknown := [name for name, value in known.items() if value is None]:
         blocks.append(Text(say(lacking, names=", ".join(unknown)), "soft"))
     return blocks

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from arena.learning.paired import Mean
 from arena.learning.result import DifferenceRow, GateRow, StudentSide
-from frontdesk.report.blocks import Block, Cell, Chart, Either, Section, Table, Text, cells, columns
-from frontdesk.report.figures import percent, plain, rounded
-from frontdesk.report.plots import Dot, dots
+from frontdesk.report.blocks import Block, Cell, Either, Section, Table, Text, cells, columns
+from frontdesk.report.figures import percent, plain, rounded, signed
+from frontdesk.report.plots.dots import Dot, dot_chart
+from frontdesk.runner.config import RULES
 from runstore.languages import words
 from runstore.records import Language
 
@@ -55,7 +56,7 @@ def _claim(side: StudentSide, row: DifferenceRow, language: Language) -> str:
         return _say("nothing_compared", language, a=row.a, b=row.b)
     ahead, behind = (row.a, row.b) if mean.value >= 0 else (row.b, row.a)
     if mean.lower is None or mean.upper is None or mean.lower <= 0 <= mean.upper:
-        return _say("not_apart", language, a=row.a, b=row.b, d=_signed(mean.value), **values)
+        return _say("not_apart", language, a=row.a, b=row.b, d=signed(mean.value, 3), **values)
     return _say("claim", language, a=ahead, b=behind, d=f"{abs(mean.value):.3f}", **values)
 
 
@@ -79,7 +80,7 @@ def _panel(side: StudentSide, language: Language) -> Iterator[Block]:
     caption = _say("panel_caption", language, students=panel.students, missing=panel.missing)
     table = Table(head, rows, caption, _say("panel", language))
     title = _say("panel", language)
-    yield Either((table,), (table, Chart(dots([_bar(row, language) for row in panel.gates], title), title)))
+    yield Either((table,), (table, dot_chart([_bar(row, language) for row in panel.gates], title)))
     yield Table(
         columns(*(_say(key, language) for key in ("labeller", "precision", "recall", "given", "unfounded"))),
         [
@@ -95,6 +96,14 @@ def _panel(side: StudentSide, language: Language) -> Iterator[Block]:
         _say("labels_caption", language),
         _say("labels", language),
     )
+    yield from _option_order(side, language)
+
+
+def _option_order(side: StudentSide, language: Language) -> Iterator[Block]:
+    order = side.panel.option_order
+    if order is not None:
+        values = {"changed": order.changed, "items": order.items, "shift": signed(order.shift.value, 3)}
+        yield Text(_say("option_order", language, range=_range(order.shift), **values), "soft")
 
 
 def _bar(row: GateRow, language: Language) -> Dot:
@@ -111,7 +120,7 @@ def _differences(side: StudentSide, language: Language) -> Iterator[Block]:
         cells(
             f"{row.a} – {row.b}",
             _say(f"outcome_{row.outcome}", language),
-            _signed(row.by_dialogue.value),
+            signed(row.by_dialogue.value, 3),
             _range(row.by_dialogue),
             _range(row.by_question),
             f"{row.subsets} / {row.subsets + row.missing}",
@@ -124,6 +133,7 @@ def _differences(side: StudentSide, language: Language) -> Iterator[Block]:
 
 
 def _arms(side: StudentSide, language: Language) -> Table:
+    is_rated = any(arm.own_ratings for arm in side.arms)
     rows = [
         cells(
             arm.name,
@@ -135,6 +145,7 @@ def _arms(side: StudentSide, language: Language) -> Table:
             percent(arm.told_after_attempt),
             percent(arm.first),
             f"{arm.kept} / {arm.attempts}",
+            *([f"{plain(arm.own_rating, 2)} ({arm.own_ratings})"] if is_rated else []),
             f"{arm.complete} / {arm.subsets}",
         )
         for arm in side.arms
@@ -149,10 +160,14 @@ def _arms(side: StudentSide, language: Language) -> Table:
         "told_late",
         "first",
         "kept",
+        *(["own_rating"] if is_rated else []),
         "n",
     )
     head = columns(*(_say(key, language) for key in heads))
-    return Table(head, rows, _say("arms_caption", language, leak=f"{side.made.leak:g}"), _say("arms", language))
+    caption = _say("arms_caption", language, leak=f"{side.made.leak:g}")
+    if is_rated:
+        caption += " " + _say("own_rating_caption", language)
+    return Table(head, rows, caption, _say("arms", language))
 
 
 def _order(side: StudentSide, language: Language) -> Iterator[Block]:
@@ -215,6 +230,8 @@ def _assumed(side: StudentSide, language: Language) -> Iterator[Block]:
         ),
         "soft",
     )
+    if made.quiz != RULES:
+        yield Text(_say("quiz_by_model", language, name=made.quiz), "soft")
     yield Text(_say(f"continued_{made.continued}", language), "soft")
     if "phrases" in made.labellers[:1]:
         yield Text(_say("by_phrases", language), "soft")
@@ -225,10 +242,6 @@ def _range(mean: Mean) -> str:
     if mean.lower is None or mean.upper is None:
         return f"– ({mean.clusters})"
     return f"{mean.lower:+.3f} … {mean.upper:+.3f}"
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.3f}"
 
 
 def _say(key: str, language: Language, **values: object) -> str:

@@ -1,0 +1,68 @@
+"""A model that names what a student's message does, in place of rules that can't tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.asking import Reading, ask_judge, fence
+from arena.reading import read_object
+from gateway import prompts
+from gateway.prompt import Ask, Message, Prompt, Schema
+from runstore.records import ACTS, Act, Language, Utterance
+
+SCHEMA = Schema(
+    "act",
+    {
+        "type": "object",
+        "properties": {"act": {"type": "string", "enum": list(ACTS)}},
+        "required": ["act"],
+        "additionalProperties": False,
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelActReader:
+    """An endpoint that names acts, with its prompt. It never learns which act was planned."""
+
+    name: str
+    text: prompts.PromptFile
+
+    @classmethod
+    def load(cls, endpoint: str, language: Language = "en", folder: Path | None = None) -> ModelActReader:
+        """With the shipped prompt, or the user's own out of ``folder``. Raises Problem, InputProblem."""
+        return cls(endpoint, prompts.load("arena", "act", language, folder))
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        return {f"{self.text.name}.{self.text.language}": self.text.hash}
+
+    def prompt(self, history: Sequence[Utterance], text: str) -> Prompt:
+        """What is sent: the conversation before, and the message."""
+        before = "\n".join(f"{each.role}: {each.text}" for each in history)
+        content = self.text.fill(before=before, said=text, fence=fence(before, text))
+        return Prompt(role="judge", messages=(Message("user", content),), schema=SCHEMA)
+
+    async def __call__(
+        self, ask: Ask, history: Sequence[Utterance], text: str, *, item: str, repeat: int, stage: str = "simulate"
+    ) -> Act | None:
+        """The act, or None where no answer came or none could be read. Raises Stopped."""
+
+        def read(raw: str, finish: str) -> Reading[Act | None]:
+            return read_act(raw, finish, quoted=(text,))
+
+        prompt = self.prompt(history, text)
+        asked = await ask_judge(ask, self.name, prompt, read, stage=stage, item=item, repeat=repeat)
+        return asked.value if asked.state == "answered" else None
+
+
+def read_act(raw: str, finish: str, quoted: Sequence[str] = ()) -> Reading[Act | None]:
+    """The act that a reply names; nothing where it names none of the six."""
+    reply = read_object(raw, finish=finish, keys=("act",), quoted=quoted)
+    named: object = None if reply.value is None else reply.value.get("act")
+    found: Act | None = next((act for act in ACTS if act == named), None)
+    if found is None:
+        return Reading(None, is_readable=False, reason=reply.reason or f"no act: {named!r:.40}")
+    return Reading[Act | None](found, is_readable=True)

@@ -1,0 +1,35 @@
+"""``tutor-arena watch RUN``: a local page that shows a run as it goes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+
+from frontdesk.cli import options
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    options.add_run_folder(parser)
+    parser.add_argument("--port", type=options.port, default=0, help="of 127.0.0.1; 0 takes a free one (0)")
+    parser.add_argument("--json", action="store_true", help="print the run as it stands now, and leave")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0, when it is interrupted."""
+    from frontdesk.cli.listing import print_object
+    from frontdesk.runner.watching import watched
+
+    found = watched(options.run_folder(args))
+    if args.json:
+        print_object(found.look())
+        return 0
+    from frontdesk.web.watch import watching
+
+    with watching(found, args.port) as address:
+        print(f"watch: {address}  (Ctrl-C ends the page, not the run)", file=sys.stderr, flush=True)
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            return 0
+    return 0

@@ -1,0 +1,102 @@
+"""What is written of calls: the journal's lines and the log's events, keys taken out of both."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gateway.clocks import Clocks
+from gateway.endpoint import Endpoint
+from gateway.errors import JournalLost, Stopped
+from gateway.events import EventLog
+from gateway.prompt import Answer
+from gateway.rows import Call, failed_line, ok_line, sent_line
+from gateway.secrets import Redactor
+from runstore.journal import Journal, State
+
+
+class Recorder:
+    """Writes before anything that is written is used.
+
+    ``journal`` and ``events`` are the gateway's, and may be opened after it. ``stop`` is told once that nothing can
+    be written any more, and gives back what is raised then: what cannot be written must not be paid for.
+    """
+
+    def __init__(
+        self,
+        journal: Journal | None,
+        redactor: Redactor,
+        events: EventLog,
+        clocks: Clocks,
+        stop: Callable[[Stopped], Stopped],
+    ) -> None:
+        self.journal, self.events, self._redactor = journal, events, redactor
+        self._clocks, self._stop = clocks, stop
+
+    async def announced(self, target: Endpoint, call: Call) -> None:
+        """Every attempt is written before it is sent: whatever ends this process, a cap counts it."""
+        call.announced += 1
+        journal = self.journal
+        if journal is None:
+            return
+        self._put(call.key, "sent", sent_line(target.name_json, self._clocks.wall(), call.announced))
+        if journal.written() is not None:
+            await asyncio.sleep(0)  # this tick's lines are written before the next tick's callers go on
+            if journal.error is not None:
+                raise self._lost(journal.error)
+
+    async def answered(self, target: Endpoint, call: Call, answer: Answer, bodies: Sequence[bytes]) -> None:
+        """Written, when this returns."""
+        if self.journal is not None:
+            line = ok_line(target.name_json, call, answer, bodies, self._clocks.wall())
+            await self._written(call.key, "ok", line)
+
+    async def failed(self, target: Endpoint, call: Call, kind: str, message: str, text: str) -> None:
+        """Written, when this returns."""
+        self.event("call_failed", target, call, kind, message)
+        line = failed_line(target.name_json, call, kind, message, text, self._clocks.wall())
+        await self._written(call.key, "truncated" if kind == "truncated" else "failed", line)
+
+    def interrupted(self, target: Endpoint, call: Call) -> None:
+        """A call that a stop ended between two attempts."""
+        message = "stopped between attempts"
+        line = failed_line(target.name_json, call, "interrupted", message, "", self._clocks.wall())
+        self._put(call.key, "failed", line)
+
+    def event(self, event: str, target: Endpoint, call: Call, kind: str, message: str) -> None:
+        """A line of the log about a call's last attempt."""
+        last: dict[str, Any] = call.faults[-1] if call.faults else {}
+        about = {name: last.get(name) for name in ("status", "latency_s", "request_id")}
+        where = {"endpoint": target.name, "stage": call.stage, "item": call.item, "attempt": len(call.faults)}
+        self.events.emit(event, **where, kind=kind, message=message, **about, key=call.key)
+
+    def sync(self) -> None:
+        """All that is written, on the disk. Raises JournalLost."""
+        if self.journal is None:
+            return
+        try:
+            self.journal.sync()
+        except OSError as error:
+            raise self._lost(error) from None
+
+    async def _written(self, key: str, state: State, line: bytes) -> None:
+        self._put(key, state, line)
+        written = self.journal.written() if self.journal is not None else None
+        if written is None:
+            return
+        try:
+            await asyncio.shield(written)
+        except OSError as error:
+            raise self._lost(error) from None
+
+    def _put(self, key: str, state: State, line: bytes) -> None:
+        if self.journal is None:
+            return
+        try:
+            self.journal.put(key, state, self._redactor.record(line))
+        except OSError as error:
+            raise self._lost(error) from None
+
+    def _lost(self, error: OSError) -> Stopped:
+        return self._stop(JournalLost(f"the journal cannot be written: {error.strerror or error}"))

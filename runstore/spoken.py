@@ -1,0 +1,100 @@
+"""Sentences known by their English form, said in another language.
+
+Result files and messages are written once, in English. Each has its form in a table of words
+(:mod:`runstore.languages`); a sentence that fits it is shown in the words of the same key. What fits no form is
+shown as it is. A field that holds a sentence or a unit of its own is looked up likewise.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+from string import Formatter
+
+from runstore.languages import SOURCE, VARIABLE, words
+
+Tables = tuple[tuple[str, str], ...]
+"""Tables of words, each by its package and name: what a sentence is looked up in, the first that fits."""
+
+_COUNTS = frozenset(
+    (
+        "n",
+        "of",
+        "k",
+        "df",
+        "zeros",
+        "fewest",
+        "needed",
+        "floor",
+        "most",
+        "words",
+        "groups",
+        "right",
+        "wrong",
+        "games",
+    )
+)
+"""Fields that hold a number: others may hold a sentence, and would take the words before the number with them."""
+
+_BETWEEN = "; "
+"""Between several reasons of one figure."""
+
+
+def spoken_by(sentence: str | None, language: str, *groups: Tables) -> str:
+    """``sentence`` in ``language``; empty for None. A later group counts where none of an earlier one fits.
+
+    Raises as :func:`runstore.languages.words` does.
+    """
+    if not sentence or language == SOURCE:
+        return sentence or ""
+    for tables in groups:
+        if (said := _said(sentence, language, tables, groups)) != sentence:
+            return said
+    return sentence
+
+
+def _said(sentence: str, language: str, tables: Tables, groups: tuple[Tables, ...]) -> str:
+    if (whole := _fitting(sentence, language, tables, groups)) is not None:
+        return whole
+    parts = sentence.split(_BETWEEN)
+    for at in range(len(parts) - 1, 0, -1):
+        if (first := _fitting(_BETWEEN.join(parts[:at]), language, tables, groups)) is not None:
+            return first + _BETWEEN + spoken_by(_BETWEEN.join(parts[at:]), language, *groups)
+    return sentence
+
+
+def _fitting(sentence: str, language: str, tables: Tables, groups: tuple[Tables, ...]) -> str | None:
+    exact, forms = _forms(tables, os.environ.get(VARIABLE, ""))
+    if (place := exact.get(sentence)) is not None:
+        return words(*place[:2], language)(place[2]).format()  # without fields it still has doubled braces
+    for (package, table, key), form in forms:
+        if found := form.fullmatch(sentence):
+            fields = found.groupdict().items()
+            said = {name: spoken_by(value, language, *groups) for name, value in fields}
+            return words(package, table, language)(key, **said)
+    return None
+
+
+Place = tuple[str, str, str]
+"""Package, table and key of a form."""
+
+
+@lru_cache(8)
+def _forms(tables: Tables, own: str) -> tuple[dict[str, Place], list[tuple[Place, re.Pattern[str]]]]:  # noqa: ARG001
+    """Places of whole sentences, and of forms with fields, those that say most themselves first."""
+    exact: dict[str, Place] = {}
+    forms: list[tuple[int, Place, re.Pattern[str]]] = []
+    for package, table in reversed(tables):
+        for key, text in words(package, table, SOURCE).texts.items():
+            place, parts = (package, table, key), list(Formatter().parse(text))
+            if all(name is None for _, name, _, _ in parts):
+                exact["".join(said for said, *_ in parts)] = place
+                continue
+            pattern = "".join(re.escape(said) + (_group(name) if name else "") for said, name, _, _ in parts)
+            forms.append((-sum(len(said) for said, *_ in parts), place, re.compile(pattern, re.DOTALL)))
+    return exact, [(place, form) for _, place, form in sorted(forms, key=lambda each: each[:2])]
+
+
+def _group(name: str) -> str:
+    return f"(?P<{name}>{r'[-+]?[0-9][0-9.,e+-]*' if name in _COUNTS else '.+?'})"

@@ -1,0 +1,97 @@
+"""Every kind of page in a real browser: no serious finding of axe-core, and no page wider than its screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from frontdesk.web.chromium import find_chromium, flags
+from tests.support.axe import serious_findings
+from tests.support.gallery import written
+from tests.support.human_site import links, planned, running
+
+pytestmark = pytest.mark.browser
+playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytest.importorskip("axe_playwright_python", reason="axe-core is not installed")
+CHROMIUM = find_chromium()
+SCHEMES: dict[str, tuple[str, ...]] = {"light": (), "dark": ("color-contrast",)}
+"""The rules to look at: of the dark page those that the light one does not decide."""
+WIDTHS = (390, 800, 1400)
+KINDS = ("report", "report-ko", "site", "match", "comparison", "agreement", "agent-runs", "score")
+
+
+@pytest.fixture(scope="module")
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Addresses by kind."""
+    found = {kind: path.as_uri() for kind, path in written(tmp_path_factory.mktemp("gallery"), subsets=20).items()}
+    return found | {"match": f"{found['site']}#match-3"}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    with playwright_api.sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=CHROMIUM, args=flags())
+        yield browser
+        browser.close()
+
+
+def look(page: Any) -> None:
+    """The checks that every page passes, at three widths and in both schemes."""
+    for scheme, rules in SCHEMES.items():
+        page.emulate_media(color_scheme=scheme)
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (page.url, width)
+        assert serious_findings(page, *rules) == [], (page.url, scheme)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_has_no_serious_finding_and_fits(gallery: dict[str, str], browser: Any, kind: str) -> None:
+    page = browser.new_page()
+    page.goto(gallery[kind])
+    if kind in ("site", "match"):
+        page.wait_for_selector("#list li")
+    if kind == "match":
+        page.wait_for_selector("#match .beside")
+    look(page)
+    page.close()
+
+
+def test_the_pages_of_a_study_have_no_serious_finding_and_fit(tmp_path: Path, browser: Any) -> None:
+    with running(planned(tmp_path)) as (root, store):
+        page = browser.new_page()
+        link = links(store, root)["lay-01"]
+        page.goto(f"{link}/consent")
+        look(page)
+        page.click("button[value=yes]")  # without the tick: the page complains
+        look(page)
+        page.check("input[name=agree]")
+        page.click("button[value=yes]")
+        page.wait_for_url("**/training/1")
+        look(page)
+        while "/training/" in page.url:
+            fill(page)
+        page.wait_for_url("**/item/1")
+        look(page)
+        page.goto(f"{root}/o/{store.persons.secret('organiser')}")
+        look(page)
+        page.goto(f"{root}/r/nobody")
+        look(page)
+        page.close()
+
+
+def fill(page: Any) -> None:
+    """Answer what is visible, and go on."""
+    before = page.url
+    for box in page.locator("main fieldset:visible").all():
+        if box.locator("input[type=radio]").count():
+            box.locator("input[type=radio]").first.check()
+        else:
+            box.locator("textarea, input").first.fill("7")
+    page.click("main form button[type=submit]")
+    page.wait_for_url(lambda url: url != before)
