@@ -156,7 +156,7 @@ def _neighbours(path: Path, found: Found, columns: Columns) -> Battles:
     if found.columns["model_a"]:
         _check_header(path, list(present), columns)
     raw = {name: present[name] for name in columns.wanted() if name in present}
-    collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster, by_cluster=False)
+    collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster)
     collector.begin(str(path), 0)
     if raw:
         collector.add(_chunk(path, raw, columns, Names(path)))

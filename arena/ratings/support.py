@@ -61,11 +61,10 @@ def support_of(units: Scores, cells: Cells, battles: Battles) -> Support:
         battles_each += sums(cluster, weight, rows.clusters)
     taking_part = leverage > 0
     share = leverage / max(float(leverage.sum()), 1e-300)
-    largest = (
-        np.asarray(abs(units.by_cluster).max(axis=1).todense()).ravel()
-        if not isinstance(units.by_cluster, np.ndarray)
-        else np.abs(units.by_cluster).max(1, initial=0.0)
-    )
+    own = units.by_cluster
+    top_and_low = (own.max(axis=1), own.min(axis=1))
+    high, low = (np.asarray(one.todense() if hasattr(one, "todense") else one).ravel() for one in top_and_low)
+    largest = np.maximum(high, -low)
     said = largest > _SILENT * np.maximum(battles_each, 1)
     heaviest = int(np.argmax(share)) if len(share) else None
     top = float(share.max(initial=0.0))

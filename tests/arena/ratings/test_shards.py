@@ -133,3 +133,16 @@ def test_memory_does_not_grow_with_the_number_of_shards_where_battles_stand_alon
 
     peak(2)
     assert peak(16) < 1.5 * peak(4)
+
+
+def test_so_many_battles_that_they_are_worked_on_in_ranges_are_rated_as_few(tmp_path, monkeypatch):
+    write_shards(tmp_path / "many", rows(4000, clusters=90), 3)
+    whole = build(read_battles(tmp_path / "many"))
+    monkeypatch.setattr("arena.ratings.battles.BLOCK", 700)
+    monkeypatch.setattr("arena.ratings.sandwich.BLOCK", 700)
+    monkeypatch.setattr("arena.ratings.sandwich._SORTED", 700)
+    parts = build(read_battles(tmp_path / "many"))
+    for left, right in zip(whole.models, parts.models, strict=True):
+        assert (left.rating, left.lower, left.upper) == pytest.approx((right.rating, right.lower, right.upper))
+    for left, right in zip(whole.pairs, parts.pairs, strict=True):
+        assert left.model_dump() == pytest.approx(right.model_dump(), nan_ok=True)
