@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 LOSS, TIE, WIN = 0, 1, 2
 OUTCOMES: Mapping[str, int] = {"model_a": WIN, "model_b": LOSS, "tie": TIE, "tie (bothbad)": TIE, "both_bad": TIE}
 FIRST: Mapping[str, int] = {"model_a": 2, "model_b": 0}
-BLOCK = 4_000_000
+BLOCK = 2_000_000
 """Rows that are worked on at once."""
 MISSING_LEVEL = "(missing)"
 

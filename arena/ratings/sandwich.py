@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 
 _DENSE_SCORES = 20_000_000
 _BLOCK = 400_000
-_SORTED = 5 * BLOCK
+_SORTED = BLOCK
 """Battles up to which a copy in order of clusters is worth its memory."""
 
 
