@@ -113,7 +113,7 @@ def read_battles(source: Path | str, columns: Columns | None = None, baseline: s
 
 def _counted(files: Sequence[shards.Shard], columns: Columns) -> Battles:
     names = Names(files[0].path)
-    collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster, by_cluster=len(files) > 1)
+    collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster)
     games = GameIds()
     present: frozenset[str] | None = None
     for shard in files:
@@ -152,7 +152,7 @@ def _neighbours(path: Path, found: Found, columns: Columns) -> Battles:
     if found.columns["model_a"]:
         _check_header(path, list(present), columns)
     raw = {name: present[name] for name in columns.wanted() if name in present}
-    collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster, by_cluster=False)
+    collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster)
     collector.begin(str(path), 0)
     if raw:
         collector.add(_chunk(path, raw, columns, Names(path)))
