@@ -53,9 +53,9 @@ def main() -> int:
         for number in range(args.kills):
             provider.reset()
             run = folder / str(number)
-            moment = generator.randrange(1, calls + calls // 6)
+            moment = generator.randrange(1, calls + calls // 2)
             killed(
-                provider, config, run, min(moment, calls), generator.random() * (0.02 if moment < calls else 1.0)
+                provider, config, run, min(moment, calls), generator.random() * (0.02 if moment < calls else 1.5)
             )
             lost = counts(run)[1]
             accused += not is_right(run)

@@ -7,10 +7,9 @@ score) are mappings.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from arena.agreement.result import TestRow
-from runstore.publish import Cell, parse_record, read_json
+from runstore.publish import Cell
 from runstore.results import Number, Result
 
 
@@ -260,8 +259,3 @@ class ShownItem(Result):
     scored_text: str
     consistency: str
     duplicate_of: int | str | None
-
-
-def read_agent_runs(path: Path) -> AgentRuns:
-    """The figures in a file. Raises InputProblem naming the field that is missing or wrong."""
-    return parse_record(AgentRuns, read_json(path), path)

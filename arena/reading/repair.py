@@ -18,6 +18,7 @@ _CLOSING = {'"': '"', "'": "'", "“": "”", "＂": "＂"}
 _AFTER_STRING = re.compile(r"\s*(?:[,:}\]，：｝］\"'“＂]|\Z)")
 _COLON = re.compile(r"\s*[:：]")
 _PLAIN = re.compile(r"[\s0-9,:{}\[\].+-]+")
+_OTHER_BLANK = re.compile(r"[^\S \t\r\n]")
 _PLAIN_INSIDE = re.compile(r"[^\\\"'”＂]+")
 _BARE_KEY = re.compile(r"[A-Za-z_][\w-]*(?=\s*[:：])")
 _WORD = re.compile(r"[A-Za-z_][\w-]*")
@@ -59,10 +60,8 @@ def _token(text: str, at: int) -> tuple[str, int, bool]:
     if word := _WORD.match(text, at):
         return _LITERALS.get(word[0], word[0]), word.end(), False
     if plain := _PLAIN.match(text, at):
-        return plain[0], plain.end(), False
+        return _OTHER_BLANK.sub(" ", plain[0]), plain.end(), False
     sign = text[at]
-    if sign.isspace():
-        return " ", at + 1, False
     return unicodedata.normalize("NFKC", sign) if "！" <= sign <= "～" else sign, at + 1, False
 
 

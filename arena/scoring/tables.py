@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import fmean, median, stdev
 from typing import Literal
 
@@ -202,43 +202,14 @@ def summary_rows(found: Iterable[Spread]) -> list[list[Cell]]:
     return [[getattr(one, name) for name in SUMMARY_HEADER] for one in found]
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeRecord:
-    """What one judge delivered.
+class JudgeRecord(Result):
+    """What one judge delivered; shares are None of nothing.
 
     ``asked`` sheets were wanted: ``failed`` brought no reply, ``received`` did (the rest was never asked, the run
     was stopped), and ``readable`` of these gave any value; ``values_missing`` of
     ``values`` single values; ``quotes_found`` of ``quotes`` checked quotations stand where they were said to;
     ``steady`` of ``repeated`` elements got the same value in every repeat; ``repairs`` counts reading steps.
     """
-
-    judge: str
-    asked: int
-    failed: int
-    received: int
-    readable: int
-    values: int
-    values_missing: int
-    quotes: int
-    quotes_found: int
-    repeated: int
-    steady: int
-    flags_missing: int
-    asked_again: int
-    repairs: Mapping[str, int]
-    reasons: Mapping[str, int]
-
-    def row(self) -> JudgeRecordRow:
-        """The record as it stands in ``score.json``, with shares that are None of nothing."""
-        return JudgeRecordRow(
-            **asdict(self),
-            quotes_found_share=self.quotes_found / self.quotes if self.quotes else None,
-            steady_share=self.steady / self.repeated if self.repeated else None,
-        )
-
-
-class JudgeRecordRow(Result):
-    """A :class:`JudgeRecord` as it stands in files."""
 
     judge: str
     asked: int
@@ -273,6 +244,7 @@ def judge_record(
         for slot, value in slots.items()
     ]
     repeated = _repeated(own)
+    steady = sum(len(set(answers)) == 1 for answers in repeated)
     return JudgeRecord(
         judge=judge,
         asked=sessions * repeats,
@@ -284,13 +256,15 @@ def judge_record(
         quotes=len(quotes),
         quotes_found=sum(quotes),
         repeated=len(repeated),
-        steady=sum(len(set(answers)) == 1 for answers in repeated),
+        steady=steady,
         flags_missing=sum(value is None for sheet in own for value in sheet.flags.values()),
         asked_again=sum(len(sheet.asked_again) for sheet in own),
         repairs=dict(
             sorted(Counter(step for sheet in own for step in (sheet.repair or "").split("+") if step).items())
         ),
         reasons=dict(sorted(Counter(sheet.reason for sheet in own if sheet.reason).items())),
+        quotes_found_share=sum(quotes) / len(quotes) if quotes else None,
+        steady_share=steady / len(repeated) if repeated else None,
     )
 
 

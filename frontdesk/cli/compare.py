@@ -23,11 +23,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from frontdesk.report.sections.comparison.document import document, write_comparison
     from frontdesk.report.writers import console
+    from frontdesk.runner import leaderboard_history as history
     from frontdesk.runner.comparing import Texts, compare
     from frontdesk.runner.runfolder import RunFolder
     from runstore.publish import to_json
 
     before, after = RunFolder(args.before), RunFolder(args.after)
+    for folder in (before, after):
+        history.refuse(folder)
     language = args.language or after.config().run.language
     found = compare(before, after)
     if args.json:

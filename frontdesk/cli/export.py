@@ -41,9 +41,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the export. 0 done; 1 where a data set came out without a single row."""
     from frontdesk.export.write import How, export
+    from frontdesk.runner import leaderboard_history as history
 
     how = How(args.form, args.side, args.split, args.licence)
-    done = export(RunFolder(options.run_folder(args)), how, args.out)
+    folder = RunFolder(options.run_folder(args))
+    history.refuse(folder)
+    done = export(folder, how, args.out)
     if args.json:
         sys.stdout.write((done.folder / "export.json").read_text("utf-8"))
     else:

@@ -24,10 +24,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     source = parser.add_argument_group("what to rate (one of)")
     source.add_argument(
         "--battles",
-        type=Path,
+        type=options.source,
         metavar="FILE",
-        help="battles: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet; judgments of MT-bench or arena-hard, "
-        "Inspect logs, or a folder of these",
+        help="battles: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet; many files as FOLDER, PATTERN or "
+        "s3://…; judgments of MT-bench or arena-hard, Inspect logs, or a folder of these",
     )
     source.add_argument("--run", type=Path, dest="run_dir", metavar="DIR", help="a run folder: its verdicts.jsonl")
     source.add_argument("--input", type=Path, metavar="FILE", help="a verdicts.jsonl anywhere")

@@ -22,11 +22,14 @@ def run(args: argparse.Namespace) -> int:
     """0, also where the order is reversed."""
     from frontdesk.report.sections.run.sensitivity import sensitivity_document
     from frontdesk.report.writers import console
+    from frontdesk.runner import leaderboard_history as history
     from frontdesk.runner.runfolder import RunFolder
     from frontdesk.runner.sensitivity import compared_runs
     from runstore.publish import to_json, write_json
 
     folders = [RunFolder(Path(path)) for path in args.runs]
+    for folder in folders:
+        history.refuse(folder)
     found = compared_runs(folders, judges=args.judges)
     if args.out is not None:
         write_json(args.out, found.to_json())

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from frontdesk.runner import published
-from frontdesk.runner.leaderboard_history import PENDING
+from frontdesk.runner.leaderboard_history import HISTORY, PENDING
 from runstore.results import Result
 
 State = Literal["same", "different", "missing", "stale", "unfinished", "not made here"]
@@ -99,8 +99,6 @@ class _Comparison:
             return Compared(name, "same")
         untouched = noted is not None and noted.sha256 == published.hash_of(path)
         newer = published.newer_inputs(self.folder, name, self.known) if untouched else []
-        if newer and {"rate", "report"} & set(self.known.under_way):
-            return Compared(name, "unfinished", f"not made yet of {', '.join(newer)}")
         if newer:
             return Compared(name, "stale", f"{', '.join(newer)} changed since: tutor-arena report makes it again")
         if self.known.under_way and _is_part(name, before, after):
@@ -116,7 +114,8 @@ class _Comparison:
                 return Compared(name, "stale", f"{newer} changed since")
             since = f", before {newer} changed" if newer else ""
             return Compared(name, "not made here", f"as it was published{since}")
-        if self.known.under_way and noted.sha256 == _without_last_line(self.folder / name):
+        is_refreshed = name == HISTORY and (self.folder / PENDING).is_file()
+        if is_refreshed and noted.sha256 == _without_last_line(self.folder / name):
             return Compared(name, "unfinished", "with a line more than was published")
         return Compared(name, "different", "changed since it was published")
 

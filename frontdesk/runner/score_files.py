@@ -97,7 +97,7 @@ def publish(folder: Path, scored: Scored, teller: Teller) -> ScoreResults:
     head = {"rubric": rubric.identity, "notes": [*gaps, *teller.undecided(rows)]}
     counts = {"subjects": len(scored.material.sessions), "repeats": scored.plan.repeats}
     delivered = {
-        "judges": [judge.row() for judge in judges],
+        "judges": list(judges),
         "summary": [asdict(spread) for spread in spreads],
     }
     write_jsonl(folder / "sheets.jsonl", [*scored.sheets, *scored.material.people])

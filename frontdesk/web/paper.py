@@ -10,11 +10,12 @@ from arena.human.folder import StudyFolder
 from arena.human.forms import NOT_APPLICABLE, Question, say
 from arena.human.returned import SURVEY
 from arena.human.study import Document, Study
+from frontdesk.report.writers.html import environment
 from frontdesk.web.chromium import print_pdf
 from frontdesk.web.database import for_owner_alone
 from frontdesk.web.pages import texts
 from frontdesk.web.store import Store
-from frontdesk.web.views import environment, options, show_document, show_questions
+from frontdesk.web.views import options, show_document, show_questions
 from runstore.publish import Cell, safe_name, write_csv, write_text
 
 FORM_HEADER = ("rater", "position", "document", "question", "text", "answers", "value", "submitted_at")
@@ -46,7 +47,7 @@ def write_forms(folder: StudyFolder, *, language: str | None, pdf: bool) -> tupl
 
 def _page(study: Study, documents: dict[str, Document], rows: list[Assignment], code: str, language: str) -> str:
     questions = study.forms[study.groups[rows[0].group].form].questions
-    return environment().get_template("paper.html.j2").render(
+    return environment("frontdesk.web").get_template("paper.html.j2").render(
         title=say(study.title, language),
         language=language,
         words=texts(language),

@@ -11,11 +11,12 @@ from aiohttp import web
 
 from arena.human.forms import Question, say
 from arena.human.study import Example
+from frontdesk.report.writers.html import environment
 from frontdesk.web.answers import Rater
 from frontdesk.web.guard import Refused, check_form_token, form_token
 from frontdesk.web.pages import texts
 from frontdesk.web.store import Store
-from frontdesk.web.views import environment, fields
+from frontdesk.web.views import fields
 
 T = TypeVar("T")
 
@@ -27,7 +28,7 @@ class Site:
         self.store, self.address = store, address
         self.study = store.folder.study()
         self.documents = store.folder.documents()
-        self.templates = environment()
+        self.templates = environment("frontdesk.web", fills_forms=True)
         self.secret = store.persons.secret("form")
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="answers")
 

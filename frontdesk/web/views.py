@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from arena.human.forms import NOT_APPLICABLE, Filled, Question, say
 from arena.human.study import Document, Example
 from frontdesk.web.pages import texts
@@ -44,17 +42,6 @@ class Shown:
     reply: str
     reply_right: str
     turns: tuple[tuple[str, str], ...]
-
-
-def environment() -> Environment:
-    """Templates with autoescape; an undefined name is an error."""
-    return Environment(
-        loader=PackageLoader("frontdesk.web"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
 
 
 def show_document(document: Document, condition: str, language: str) -> Shown:

@@ -85,6 +85,7 @@ def test_an_object_that_stands_where_answers_stand_is_read(raw: str) -> None:
         ('{"note": "says "x" there", "score": 4}', {"note": 'says "x" there', "score": 4}),
         ('{"note": "two\nlines", "score": 4,,}', {"note": "two\nlines", "score": 4}),
         ("{“score”：４}", {"score": 4}),
+        ('{"score":\u00a04,\u3000"note": "a\u3000b"}', {"score": 4, "note": "a\u3000b"}),
         ('{"note": "a, ] b, }", "score": 4,}', {"note": "a, ] b, }", "score": 4}),
     ],
 )

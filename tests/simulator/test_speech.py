@@ -117,7 +117,8 @@ def test_a_lone_half_of_an_emoji_becomes_the_replacement_character():
 
 LABELS = r"""
 Teacher:_|teacher:_|**Teacher:**_|**Teacher**:_|[Teacher]_|[Teacher]:_|### Teacher\n|## Tutor:\n|**Tutor**\n\n
-Assistant\n|assistant\n\n|튜터：|선생님:_|[선생님]_|### 교사\n|\n Teacher:_
+Assistant\n|assistant\n\n|튜터：|선생님:_|[선생님]_|### 교사\n|\n Teacher:_|AI Tutor:_|**Socratic Teacher:**_
+AI 튜터:_|인공지능 선생님:_|강사:_|### Assistant:\n|_Tutor:\n
 """
 TEMPLATES = [
     "<|im_start|>assistant\n",
@@ -125,6 +126,8 @@ TEMPLATES = [
     "<|start_header_id|>assistant<|end_header_id|>\n\n",
     "<start_of_turn>model\n",
     "<|assistant|>\n",
+    "<bos><start_of_turn>model\n",
+    "<|begin_of_text|><|start_header_id|>assistant<|end_header_id|>\n\n",
 ]
 WRITTEN = [
     part.replace("_", " ").replace("\\n", "\n") for row in LABELS.split("\n") for part in row.split("|") if part
@@ -157,6 +160,14 @@ HONEST = [
     "Student: is that your table?",
     "Close it with `</think>`.\nUse the <thought> tag: <thought>so</thought>",
     "The teacher: pupil ratio is 1:20.",
+    "<reasoning> is a tag that you name yourself.\nWhat would you put into it?",
+    "[THINK] is what one model writes before it answers.",
+    "<thought>는 태그 이름이에요. 무엇을 닫아야 할까요?",
+    "```text\nTeacher: What is x?\n학생: 3이요\n```\nWho is right?",
+    "> Student: It is 7.\n> 선생님: 왜 그럴까?\n\nWhat would you say?",
+    "학생: 이름, 번호\n선생님: 이름, 과목\n\n열쇠는 무엇일까요?",
+    "선생님이라면 이렇게 물을 거예요. 왜 그럴까요?",
+    "AI: what do these two letters stand for?",
 ]
 
 

@@ -94,7 +94,7 @@ def test_a_judge_is_told_by_what_it_delivered() -> None:
     assert (record.quotes, record.quotes_found, record.asked_again) == (2, 1, 1)
     assert (record.repeated, record.steady) == (32, 31)
     assert (record.repairs, record.reasons) == ({"latex": 1}, {"the reply is empty": 1})
-    assert record.row().quotes_found_share == 0.5
+    assert record.quotes_found_share == 0.5
 
 
 def test_columns_for_breakdowns_are_those_with_few_values() -> None:

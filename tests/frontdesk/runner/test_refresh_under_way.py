@@ -59,9 +59,16 @@ def test_nothing_swallows_it_and_dropped_it_leaves_no_trace(
         ["run", str(run / "run.toml"), "--change"],
         ["judge"],
         ["collect"],
+        ["rate"],
+        ["rate", "--out", str(tmp_path / "ratings")],
+        ["report"],
+        ["report", "--site", str(tmp_path / "site")],
+        ["quality"],
+        ["export", "--as", "preference"],
     ):
         assert main([*command, "--run", str(run)]) == 2
         assert "a refresh is under way (--add fourth)" in capsys.readouterr().err
+    assert main(["compare", str(run), str(run)]) == 2
     assert main(["refresh", "--run", str(run), "--abandon", "--drop", "third"]) == 2
     assert (files_of(run), provider.stats.calls) == (held, calls)
     assert refresh(run, "--abandon") == 0

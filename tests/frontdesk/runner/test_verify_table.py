@@ -424,3 +424,65 @@ def test_a_run_that_reached_its_cap_is_unfinished(
     code, rows = states(tmp_path / "run", capsys)
     assert code == 0
     assert {state for state, _ in rows.values()} == {"same", "unfinished"}
+
+
+def as_killed(run: Path, *, written: tuple[str, ...], stage: str) -> None:
+    """As a process leaves the folder that was killed when it had written only these files of a stage."""
+    known = read_json(run / "published.json")
+    made = {
+        "rate": ("leaderboard.json", "leaderboard.csv", "judges.json"),
+        "report": ("report.md", "report.html", "leaderboard.md"),
+        "cut": ("subsets.jsonl",),
+        "quality": ("quality.json", "quality.md"),
+    }[stage]
+    for name in made:
+        known["files"].pop(name)
+        if name not in written:
+            (run / name).unlink()
+    known["under_way"] = {stage: "begun"} | ({"report": "begun"} if stage == "rate" else {})
+    write_json(run / "published.json", known)
+
+
+KILLED = {
+    "before the table of ratings": ("rate", ("leaderboard.json",)),
+    "before the judges' analysis": ("rate", ("leaderboard.json", "leaderboard.csv")),
+    "before the ratings are recorded": ("rate", ("leaderboard.json", "leaderboard.csv", "judges.json")),
+    "between Markdown and HTML": ("report", ("report.md",)),
+    "before the report is recorded": ("report", ("report.md", "report.html", "leaderboard.md")),
+    "before the subsets are recorded": ("cut", ("subsets.jsonl",)),
+    "between quality and its page": ("quality", ("quality.json",)),
+}
+
+
+@pytest.mark.parametrize("moment", KILLED)
+def test_a_process_killed_between_two_files_is_not_accused(
+    run: Path, moment: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage, written = KILLED[moment]
+    as_killed(run, written=written, stage=stage)
+    code, rows = states(run, capsys)
+    assert {file: row for file, row in rows.items() if row[0] not in ("same", "unfinished")} == {}
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "broken", "stage"),
+    [
+        (["rate"], "frontdesk.runner.rating.write_judges", "rate"),
+        (["report"], "frontdesk.report.run.html", "report"),
+        (["quality"], "frontdesk.report.sections.run.quality.document", "quality"),
+        (["cut"], "frontdesk.runner.runfolder.RunFolder.replace_failures", "cut"),
+    ],
+)
+def test_what_writes_several_files_says_that_it_is_under_way(
+    run: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], broken: str, stage: str
+) -> None:
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(broken, killed)
+        assert main([*command, "--run", str(run)]) == 130
+    assert stage in read_json(run / "published.json")["under_way"]
+    did(*command)(run)
+    assert read_json(run / "published.json")["under_way"] == {}
