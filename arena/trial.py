@@ -34,6 +34,10 @@ class JudgeTrial:
         if is_readable:
             return None
         self.unreadable[judge] += 1
+        return self.verdict(judge, raw, reason)
+
+    def verdict(self, judge: str, raw: str, reason: str | None) -> NotReadable | None:
+        """Why the judging had better stop by the counts; ``raw`` is the last reply that could not be read."""
         judged = self.judged[judge]
         readable = judged - self.unreadable[judge]
         if not 0 < self._rounds <= judged or 2 * readable >= judged:

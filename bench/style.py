@@ -91,7 +91,8 @@ def realism_of(dialogues: list[Dialogue]) -> float:
 async def style(gateway: Gateway, dialogues: int) -> None:
     print(f"profile 'people': {dialogues} dialogues of 4 turns, {CANDIDATES} messages asked for each one used")
     print(
-        f"{'arm':32} {'calls':>6} {'distance':>9} {'words':>12} {'?':>11} {'ends':>11} {'lower':>11} {'realism':>8}"
+        f"{'arm':32} {'calls':>6} {'distance':>9} {'words':>12} {'?':>11} {'ends':>11} "
+        f"{'lower':>11} {'realism':>8}"
     )
     first = None
     for name, steering in ARMS.items():

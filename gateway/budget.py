@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, NamedTuple
 
 from gateway.errors import BudgetReached
 from runstore.records import Usage
@@ -95,6 +96,18 @@ class Budget:
             self._change.set_result(None)
             self._change = None
 
+    def returned(self, most: Most | None = None) -> None:
+        """A call that was counted as going out never did."""
+        self.total.calls -= 1
+        self._ended -= 1
+        self.left(most)
+
+    def lose(self, most: Most | None = None) -> None:
+        """A call that is out will never be heard of: it counts as :meth:`recall` counts a lost one."""
+        self._ended -= 1
+        self._lost += 1
+        self.left(most)
+
     def _hold(self, most: Most | None, sign: int) -> None:
         if most is None:
             self._unbounded += sign
@@ -116,6 +129,18 @@ class Budget:
         self.total.calls += calls + lost
         self._ended += calls
         self._lost += lost
+
+    def state(self) -> dict[str, Any]:
+        """What has been spent, to go on with elsewhere; calls in flight are left out."""
+        total = {**asdict(self.total), "calls": self.total.calls - self.in_flight}
+        largest = (self._largest_usd, self._largest_tokens)
+        return {"total": total, "ended": self._ended, "lost": self._lost, "largest": largest}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on with what :meth:`state` gave."""
+        self.total = Spent(**state["total"])
+        self._ended, self._lost = state["ended"], state["lost"]
+        self._largest_usd, self._largest_tokens = state["largest"]
 
     @property
     def spent_usd(self) -> float:

@@ -68,6 +68,75 @@ async def each(
     return _gathered(items, outcomes, stop or open_still)
 
 
+@dataclass(slots=True)
+class Flow:
+    """What came of a :func:`stream` when it has ended: counts, and why the rest was not started, if it was not."""
+
+    done: int = 0
+    failed: int = 0
+    stopped: Stopped | None = None
+
+
+async def stream(
+    items: Sequence[Item],
+    work: Callable[[Item], Awaitable[Result]],
+    take: Callable[[Item, Result | Exception], None],
+    *,
+    at_once: int,
+    finished: Callable[[], None] = lambda: None,
+) -> Flow:
+    """As :func:`each`, with each outcome handed on in the order of the items as soon as those before it are.
+
+    What waits for an earlier one is held, at most eight times ``at_once`` outcomes (1,024 at least): memory does
+    not grow with the items. Items that were never finished are passed over.
+    """
+    flow = Flow()
+    waiting: dict[int, Result | Exception | None] = {}
+    open_still: list[Stopped] = []
+    ahead = max(1024, 8 * at_once)
+    room = asyncio.Event()
+    begun = next_out = 0
+
+    def ended(number: int, outcome: Result | Exception | None) -> None:
+        nonlocal next_out
+        waiting[number] = outcome
+        while next_out in waiting:
+            one = waiting.pop(next_out)
+            if one is not None:
+                flow.failed += isinstance(one, Exception)
+                flow.done += not isinstance(one, Exception)
+                take(items[next_out], one)
+            next_out += 1
+        room.set()
+
+    async def runner() -> None:
+        nonlocal begun
+        while flow.stopped is None and begun < len(items):
+            if begun >= next_out + ahead:
+                room.clear()
+                await room.wait()
+                continue
+            number, begun = begun, begun + 1
+            outcome: Result | Exception | None = None
+            try:
+                outcome = await work(items[number])
+            except NotAsked as reason:
+                open_still.append(reason)
+            except Stopped as reason:
+                flow.stopped = flow.stopped or reason
+            except Exception as error:
+                outcome = error
+            ended(number, outcome)
+            if outcome is not None:
+                finished()
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(at_once, len(items))):
+            group.create_task(runner())
+    flow.stopped = flow.stopped or (open_still[0] if open_still else None)
+    return flow
+
+
 def _gathered(
     items: Sequence[Item], outcomes: dict[int, Result | Exception], stop: list[Stopped]
 ) -> Gathered[Item, Result]:

@@ -18,6 +18,7 @@ from gateway.adapters.base import Adapter, CredentialsWay, EndpointSettings
 from gateway.bodies import MB
 from gateway.budget import Most, Spent
 from gateway.errors import TRANSIENT, Fault, Retry
+from gateway.leases import LentPlaces, Place
 from gateway.limits import AdaptiveConcurrency, PerMinute, TokenGuess
 from gateway.prices import cost, price_of
 from gateway.retry import EndpointHealth
@@ -82,6 +83,7 @@ class Endpoint:
             PerMinute(settings.tokens_per_minute, clock, burst_s=10.0) if settings.tokens_per_minute else None
         )
         self._guess: TokenGuess | None = None
+        self.lent: LentPlaces | None = None
         self._price = price_of(settings)
         self._longest_reply = _longest_reply(settings)
         self.is_priced = self._price is not None
@@ -148,12 +150,25 @@ class Endpoint:
         reserved = self._guess.total(counted)
         return max(wait, self._tokens.reserve(reserved)), reserved
 
+    async def borrow(self, lent: LentPlaces, counted: int) -> tuple[Place, int]:
+        """The same where the limits are those of a run on several machines: a place in their line."""
+        reserved = self._guess.total(counted) if self._guess is not None else 0
+        return await lent.take(reserved), reserved
+
+    @property
+    def limits(self) -> tuple[float | None, float | None]:
+        """Requests and tokens a minute, as configured."""
+        return self.adapter.settings.requests_per_minute, self.adapter.settings.tokens_per_minute
+
     def settle(self, counted: int, reserved: int, usage: Usage) -> None:
         """Correct what was reserved, and later guesses, by what the provider counted."""
         if self._tokens is None or self._guess is None or usage.input is None:
             return
         outputs = (usage.output or 0) + (usage.thinking or 0)
-        self._tokens.settle(reserved, usage.input + outputs)
+        if self.lent is not None:
+            self.lent.settle(usage.input + outputs - reserved)
+        else:
+            self._tokens.settle(reserved, usage.input + outputs)
         self._guess.learn(counted, usage.input, outputs)
 
     def most(self, sent: bytes) -> Most | None:

@@ -33,6 +33,7 @@ from gateway.errors import (
     explained,
 )
 from gateway.events import EventLog
+from gateway.leases import Place
 from gateway.prompt import Answer, Prompt
 from gateway.recording import Recorder
 from gateway.rereading import recall
@@ -96,23 +97,6 @@ class Gateway:
         self._stopping: asyncio.Future[None] | None = None
         self._is_capped = self.budget.is_capped
 
-    @property
-    def journal(self) -> Journal | None:
-        """Where every call is written; a session sets it when it has the run's lock."""
-        return self._recorder.journal
-
-    @journal.setter
-    def journal(self, journal: Journal | None) -> None:
-        self._recorder.journal = journal
-
-    @property
-    def events(self) -> EventLog:
-        return self._recorder.events
-
-    @events.setter
-    def events(self, events: EventLog) -> None:
-        self._recorder.events = events
-
     def _redactor(self, words: Collection[str]) -> Redactor:
         for endpoint in self.endpoints.values():
             for key in () if endpoint.is_local else endpoint.keys:
@@ -126,6 +110,24 @@ class Gateway:
         from gateway.adapters.catalog import build
 
         return cls({name: build(name, settings) for name, settings in endpoints.items()}, **options)
+
+    @property
+    def journal(self) -> Journal | None:
+        """Where calls are written, and looked for first."""
+        return self._recorder.journal
+
+    @journal.setter
+    def journal(self, journal: Journal) -> None:
+        self._recorder.journal = journal
+
+    @property
+    def events(self) -> EventLog:
+        """What happened, line by line."""
+        return self._recorder.events
+
+    @events.setter
+    def events(self, events: EventLog) -> None:
+        self._recorder.events = events
 
     async def __aenter__(self) -> Gateway:
         return self
@@ -220,6 +222,8 @@ class Gateway:
             return recalled
         if recalled is not None and recalled.is_final:
             raise recalled.failure()
+        if (settled := self.journal.settled_failure(key)) is not None:
+            raise failure_of(settled, target.name)
         if self.offline:
             failure = self.journal.find_failure(key)
             if failure is None and recalled is not None:
@@ -249,8 +253,13 @@ class Gateway:
         await self._check_open(target, call)
         if not target.gate.take_now():
             await target.gate.take()
+        place: Place | None = None
         try:
-            wait, reserved = target.reserve(call.estimate)
+            if target.lent is None:
+                wait, reserved = target.reserve(call.estimate)
+            else:
+                place, reserved = await target.borrow(target.lent, call.estimate)
+                wait = place.wait_s
             self._tell_of_wait(target, wait)
             await self.pause(wait)
             while self._is_capped and self._stop is None and not self.budget.fits(call.most):
@@ -258,6 +267,8 @@ class Gateway:
             await self._check_open(target, call)
         except BaseException:
             target.gate.left()
+            if place is not None and target.lent is not None:
+                target.lent.unused.append(place.number)
             raise
         call.waited_s += self.clocks.ticks() - since
         return reserved

@@ -18,8 +18,7 @@ from runstore.journal import Journal, State
 
 class Recorder:
     """Writes before anything that is written is used. ``stop`` is told once that nothing can be written any more,
-    and gives back what is raised then: what cannot be written must not be paid for. ``journal`` and ``events`` are
-    the gateway's, which a session opens later than it."""
+    and gives back what is raised then: what cannot be written must not be paid for."""
 
     def __init__(
         self,
@@ -29,7 +28,7 @@ class Recorder:
         clocks: Clocks,
         stop: Callable[[Stopped], Stopped],
     ) -> None:
-        self.journal, self._redactor, self.events = journal, redactor, events
+        self.journal, self.events, self._redactor = journal, events, redactor
         self._clocks, self._stop = clocks, stop
 
     async def announced(self, target: Endpoint, call: Call) -> None:

@@ -21,16 +21,18 @@ import asyncio
 import contextlib
 import errno
 import fcntl
+import itertools
 import os
 import socket
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 import orjson
 
+from runstore.key_index import KeyIndex
 from runstore.problems import Problem
 from runstore.segments import NO_KEY, checked_lines, header, sealed, segments
 
@@ -50,12 +52,23 @@ class Journal:
     ``lost`` how many calls were sent by processes that died before the answer was written.
     """
 
-    def __init__(self, folder: Path, *, durable: bool = False, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        durable: bool = False,
+        read_only: bool = False,
+        only: Callable[[str, str], bool] | None = None,
+    ) -> None:
+        """``only``: the stages and items whose calls are wanted; others are not looked for."""
         self.folder, self.durable, self.read_only = folder, durable, read_only
+        self._only = only
+        self._settled: set[int] = set()
+        self._read: dict[Path, int] = {}
         self.notes: list[str] = []
         self.states: Counter[str] = Counter()
         self.lost = 0
-        self._where: dict[int, int] = {}
+        self._where = KeyIndex()
         self._failed: dict[int, int] = {}
         self._paths: list[Path] = []
         self._open: OrderedDict[int, BinaryIO] = OrderedDict()
@@ -82,17 +95,24 @@ class Journal:
         """The last call with this key that ended without an answer, or None: to replay a run as it was."""
         return self._row(self._failed, key)
 
-    def _row(self, index: dict[int, int], key: str) -> dict[str, Any] | None:
+    def settled_failure(self, key: str) -> dict[str, Any] | None:
+        """The failure of a call that another process made for this session (see :meth:`catch_up`), or None."""
+        return self.find_failure(key) if self._settled and int(key[:16], 16) in self._settled else None
+
+    def _row(self, index: KeyIndex | dict[int, int], key: str) -> dict[str, Any] | None:
         place = index.get(int(key[:16], 16))
         if place is None:
             return None
+        row = self._at(place)
+        return row if row["key"] == key else None
+
+    def _at(self, place: int) -> dict[str, Any]:
         number, offset = place >> _OFFSET_BITS, place & ((1 << _OFFSET_BITS) - 1)
         if number == self._segment and offset >= self._size - self._pending_size:
             self._write()
         file = self._file(number)
         file.seek(offset)
-        row = orjson.loads(file.readline())
-        return row if row["key"] == key else None
+        return orjson.loads(file.readline())
 
     def _file(self, number: int) -> BinaryIO:
         """A segment, open for reading; of many segments the last used stay open."""
@@ -119,17 +139,42 @@ class Journal:
     def _load(self) -> None:
         open_calls: dict[int, int] = {}
         for path in segments(self.folder):
-            number = len(self._paths)
-            self._paths.append(path)
-            with path.open("rb", buffering=1 << 20) as file:
-                for offset, line in checked_lines(path, file, self.notes):
-                    self._index(line, number << _OFFSET_BITS | offset, open_calls)
+            self._read_segment(path, open_calls)
         self.lost = sum(open_calls.values())
+
+    def _read_segment(self, path: Path, open_calls: dict[int, int]) -> None:
+        """Take in what a segment holds beyond what was read of it before."""
+        if path not in self._paths:
+            self._paths.append(path)
+        number, begin = self._paths.index(path), self._read.get(path, 0)
+        with path.open("rb", buffering=1 << 20) as file:
+            file.seek(begin)
+            for offset, line in checked_lines(path, file, self.notes, begin):
+                self._index(line, number << _OFFSET_BITS | offset, open_calls)
+                self._read[path] = offset + len(line)
+
+    def catch_up(self) -> int:
+        """Take in what other processes have added for this session; returns how many calls.
+
+        What they failed at is settled: it is not tried again in this session.
+        """
+        before, known = self.states.total(), dict(self._failed)
+        for path in segments(self.folder):
+            if self._segment < 0 or path != self._paths[self._segment]:
+                self._read_segment(path, {})
+        new = [key for key, place in self._failed.items() if known.get(key) != place]
+        self._settled.update(key for key in new if not self._was_interrupted(self._failed[key]))
+        return self.states.total() - before
+
+    def _was_interrupted(self, place: int) -> bool:
+        return self._at(place)["failure"]["kind"] == "interrupted"
 
     def _index(self, line: bytes, place: int, open_calls: dict[int, int]) -> None:
         """Take in a line; ``open_calls`` counts, by key, those that were sent and have not ended."""
         state = line[_STATE_START : _STATE_START + 4]
         if state == b"note":
+            return
+        if self._only is not None and (state == b"sent" or not self._only(*_where_of(line))):
             return
         short = int(line[_KEY_START : _KEY_START + 16], 16)
         if state == b"sent":
@@ -178,6 +223,16 @@ class Journal:
         """A future that is done when everything put so far has been written (or ends in OSError); None if it
         has been."""
         return self._tick
+
+    @property
+    def segment(self) -> Path:
+        """The file that this process writes."""
+        return self._path
+
+    @property
+    def size(self) -> int:
+        """Bytes of it that have been written."""
+        return self._size - self._pending_size
 
     @property
     def error(self) -> OSError | None:
@@ -261,11 +316,7 @@ class Journal:
             self._path.unlink(missing_ok=True)
 
     def _open_segment(self) -> None:
-        numbers = [int(path.name[:6]) for path in segments(self.folder) if path.name[:6].isdecimal()]
-        last = max(numbers, default=0)
-        self._path = self.folder / f"{last + 1:06d}-{os.getpid()}.jsonl"
-        begun = self.folder / f".{self._path.name}.tmp"  # a segment without its header would look damaged
-        self._out = os.open(begun, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_APPEND, 0o644)
+        self._path, begun, self._out = new_segment(self.folder)
         self._paths.append(self._path)
         self._segment = len(self._paths) - 1
         first = header(pid=os.getpid(), host=socket.gethostname(), at=round(time.time(), 3))
@@ -277,6 +328,31 @@ class Journal:
         except OSError:
             begun.unlink(missing_ok=True)
             raise
+
+
+def new_segment(folder: Path) -> tuple[Path, Path, int]:
+    """A further segment's name, the file it is begun as, and that file open for writing.
+
+    Until its header is written it has another name: without one it would look damaged. No process, of this machine
+    or another, gets a name that is taken.
+    """
+    last = max((int(path.name[:6]) for path in segments(folder) if path.name[:6].isdecimal()), default=0)
+    for number in itertools.count(last + 1):
+        path = folder / f"{number:06d}-{os.getpid()}.jsonl"
+        begun = folder / f".{path.name}.tmp"
+        with contextlib.suppress(FileExistsError):
+            out = os.open(begun, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o644)
+            if not path.exists():
+                return path, begun, out
+            os.close(out)
+            begun.unlink()
+    raise AssertionError("numbers never end")
+
+
+def _where_of(line: bytes) -> tuple[str, str]:
+    """The stage and the item that a call's line names."""
+    stage, item = orjson.loads(line)["where"]
+    return stage, item
 
 
 class RunLock:

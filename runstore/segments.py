@@ -106,13 +106,16 @@ def header(**fields: object) -> bytes:
     return sealed(b'{"key":"%b","state":"note",%b' % (NO_KEY.encode(), body))
 
 
-def checked_lines(path: Path, file: BinaryIO, notes: list[str]) -> Iterator[tuple[int, bytes]]:
-    """(offset, line) of each line. Raises InputProblem at the first damaged one: file, line, way on."""
-    offset = number = 0
+def checked_lines(path: Path, file: BinaryIO, notes: list[str], offset: int = 0) -> Iterator[tuple[int, bytes]]:
+    """(offset, line) of each line. Raises InputProblem at the first damaged one: file, line, way on.
+
+    ``offset``: where the file is read from, if not from its beginning.
+    """
+    begin, number = offset, 0
     for number, line in enumerate(file, 1):
-        said = line.removeprefix(_BOM) if number == 1 else line
+        said = line.removeprefix(_BOM) if number == 1 and not begin else line
         if is_good(said):
-            if number == 1:
+            if number == 1 and not begin:
                 _check_version(path, said)
             yield offset, said
         elif _is_torn(line):
@@ -122,7 +125,7 @@ def checked_lines(path: Path, file: BinaryIO, notes: list[str]) -> Iterator[tupl
             found = line[:80].decode("utf-8", "replace")
             raise InputProblem(path, f"an undamaged journal line ({_WAY_ON})", found=found, line=number)
         offset += len(line)
-    if number == 0:
+    if number == 0 and not begin:
         raise InputProblem(path, f"the header of a segment ({_WAY_ON})", found="an empty file", line=1)
 
 

@@ -7,7 +7,7 @@ the dialogue's id, so the order of the file, and other dialogues' ids, change no
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal
 
@@ -34,19 +34,34 @@ def cut(
     Raises Problem if two dialogues have one id.
     """
     by_id = {dialogue.id: dialogue for dialogue in dialogues}
-    if len(by_id) < len(dialogues):
-        twice = next(name for name, count in Counter(d.id for d in dialogues).items() if count > 1)
-        raise Problem(f"two dialogues have the id {twice!r}; ids must differ")
-    order = shuffled(by_id.items(), seed, "cut order")
-    depths = {dialogue.id: _depths(dialogue) for dialogue in order}
-    shares = _shares({name: len(found) for name, found in depths.items()}, subsets)
+    chosen = choose(depths_of(dialogues), subsets, seed=seed, depth=depth)
+    return [subset_at(by_id[name], level, last_turns=last_turns) for name, level in chosen]
+
+
+def depths_of(dialogues: Iterable[Dialogue]) -> dict[str, int]:
+    """At how many depths each dialogue can be cut, by id. Raises Problem if two dialogues have one id."""
+    depths: dict[str, int] = {}
+    for dialogue in dialogues:
+        if dialogue.id in depths:
+            raise Problem(f"two dialogues have the id {dialogue.id!r}; ids must differ")
+        depths[dialogue.id] = len(_student_positions(dialogue))
+    return depths
+
+
+def choose(
+    depths: Mapping[str, int], subsets: int, *, seed: int = 0, depth: Depth = "uniform"
+) -> list[tuple[str, int]]:
+    """The cuts to make: (dialogue id, depth from 1), sorted by both."""
+    order = shuffled(((name, name) for name in depths), seed, "cut order")
+    shares = _shares({name: depths[name] for name in order}, subsets)
     used: Counter[int] = Counter()
-    chosen: list[Subset] = []
-    for dialogue in order:
-        for level in _choose(depths[dialogue.id], shares[dialogue.id], used, depth, seed, dialogue.id):
+    chosen: list[tuple[str, int]] = []
+    for name in order:
+        levels = list(range(1, depths[name] + 1))
+        for level in _choose(levels, shares[name], used, depth, seed, name):
             used[level] += 1
-            chosen.append(subset_at(dialogue, level, last_turns=last_turns))
-    return sorted(chosen, key=lambda subset: (subset.dialogue, subset.cut))
+            chosen.append((name, level))
+    return sorted(chosen)
 
 
 def subset_at(dialogue: Dialogue, depth: int, *, last_turns: int | None = None) -> Subset:
@@ -76,10 +91,6 @@ def _student_positions(dialogue: Dialogue) -> list[int]:
     return [
         at for at, (role, after) in enumerate(zip(roles, following, strict=True)) if role == "student" != after
     ]
-
-
-def _depths(dialogue: Dialogue) -> list[int]:
-    return list(range(1, len(_student_positions(dialogue)) + 1))
 
 
 def _first_kept(dialogue: Dialogue, end: int, last_turns: int | None) -> int:

@@ -29,7 +29,10 @@ MISSING_LEVEL = "(missing)"
 
 @dataclass(frozen=True)
 class Rows:
-    """Single battles: ``cell`` indexes the cells; the rest is aligned with it, where it is known."""
+    """Single battles: ``cell`` indexes the cells; the rest is aligned with it, where it is known.
+
+    Where they were counted by cluster, a row stands for as many equal battles as its ``weight`` says.
+    """
 
     cell: NDArray[np.int32]
     cluster: NDArray[np.int32] | None = None
@@ -196,7 +199,11 @@ class Collector:
         cluster_name: str | None = None,
         file: str = "battles",
         header_lines: int = 0,
+        by_cluster: bool = False,
     ) -> None:
+        """``by_cluster``: equal battles of one cluster are counted, not kept one by one, where nothing else about
+        them is asked for."""
+        self._by_cluster = by_cluster
         self._keep_rows, self._cluster_name = keep_rows, cluster_name
         self._file, self._header_lines = file, header_lines
         self._names, self._clusters = Vocabulary(list(dict.fromkeys(names))), Vocabulary()
@@ -205,6 +212,10 @@ class Collector:
         self._kept: list[_KeptRows] = []
         self._rows_seen = 0
         self._weighted = False
+
+    def begin(self, file: str, header_lines: int) -> None:
+        """The next chunks are of this file."""
+        self._file, self._header_lines, self._rows_seen = file, header_lines, 0
 
     def add(self, chunk: Chunk) -> None:
         """Count one chunk. Raises InputProblem for the first row that can't be understood."""
@@ -287,12 +298,17 @@ class Collector:
             vocabulary = self._levels.setdefault(name, Vocabulary())
             levels[name] = vocabulary.recode(column, MISSING_LEVEL)[column.codes].astype(np.int32)
         small = key.astype(np.int32) if models * models * kinds < 2**31 else key
+        alone = self._by_cluster and not (self._keep_rows or levels or chunk.covariates)
+        if alone and cluster is not None and chunk.weight is None:
+            cluster, small, weight = _counted(cluster, small, models * models * kinds)
+            return _KeptRows(small, models, kinds, cluster, weight, levels, chunk.covariates)
         return _KeptRows(small, models, kinds, cluster, chunk.weight, levels, chunk.covariates)
 
     def _rows(self, cells: Cells, order: Ints) -> Rows:
         found = [cells.locate(part.key, part.models, part.kinds, order) for part in self._kept]
         cell = np.concatenate([index for index, _ in found])
         swapped = np.concatenate([side for _, side in found])
+        del found
         keep = cell >= 0
         joined = {
             name: (np.concatenate([part.levels[name] for part in self._kept])[keep], tuple(vocabulary.codes))
@@ -327,7 +343,19 @@ class _KeptRows:
 
 def _joined(parts: Sequence[NDArray[Any] | None], keep: NDArray[np.bool_]) -> NDArray[Any] | None:
     present = [part for part in parts if part is not None]
-    return np.concatenate(present)[keep] if present else None
+    if not present:
+        return None
+    joined = np.concatenate(present)
+    return joined if keep.all() else joined[keep]
+
+
+def _counted(
+    cluster: NDArray[np.int32], key: NDArray[np.integer[Any]], span: int
+) -> tuple[NDArray[np.int32], NDArray[np.integer[Any]], Floats]:
+    """Each (cluster, cell key) once, and how many battles it stands for."""
+    both, number = np.unique(cluster.astype(np.int64) * span + key, return_counts=True)
+    own, rest = np.divmod(both, span)
+    return own.astype(np.int32), rest.astype(key.dtype), number.astype(np.float64)
 
 
 def _sides(chunk: Chunk) -> tuple[tuple[Encoded, str], tuple[Encoded, str]]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.ratings import shards
 from arena.ratings.battles import Battles, Chunk, Collector
 from arena.ratings.columns import Encoded, arrow, encode
 from arena.ratings.game_ids import GameIds
@@ -86,14 +87,49 @@ class Columns:
         return [*REQUIRED, *own, *self.categories]
 
 
-def read_battles(path: Path, columns: Columns | None = None) -> Battles:
-    """Count a file's battles. Raises InputProblem naming file, row and field for what can't be understood."""
+def read_battles(source: Path | str, columns: Columns | None = None) -> Battles:
+    """Count the battles of a file; or of many, each for itself and then together: a folder, a pattern with ``*``,
+    or an address such as ``s3://BUCKET/FOLDER`` (Parquet).
+
+    Memory is bounded by what is counted, not by the rows: pairs and outcomes, and of clustered battles each
+    cluster's. Raises InputProblem naming file, row and field for what can't be understood.
+    """
     columns = columns or Columns()
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InputProblem(path, f"a file ending in {', '.join(SUFFIXES)}", found=path.suffix or path.name)
-    if not path.is_file():
-        raise InputProblem(path, "a readable file", found="no such file")
+    if shards.is_one_file(source):
+        path = Path(source)
+        if path.suffix.lower() not in SUFFIXES:
+            raise InputProblem(path, f"a file ending in {', '.join(SUFFIXES)}", found=path.suffix or path.name)
+        if not path.is_file():
+            raise InputProblem(path, "a readable file", found="no such file")
+        return _counted([shards.Shard(path)], columns)
+    return _counted(shards.find(source), columns)
+
+
+def _counted(files: Sequence[shards.Shard], columns: Columns) -> Battles:
+    names = Names(files[0].path)
+    collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster, by_cluster=len(files) > 1)
+    games = GameIds()
+    present: frozenset[str] | None = None
+    for shard in files:
+        collector.begin(str(shard.path), 1 if shard.path.suffix.lower() in _FLAT else 0)
+        for raw in _read(shard, columns):
+            present = frozenset(raw) if present is None else present
+            if odd := sorted(present ^ frozenset(raw)):
+                expected = f"the same columns as in {files[0].path}"
+                raise InputProblem(shard.path, expected, found=f"{odd[0]} in one of them alone", field="header")
+            collector.add(_chunk(shard.path, raw, columns, names))
+            if GAME in raw:
+                games.add(_values(raw[GAME]))
+    again = (_values(raw[GAME]) for shard in files for raw in _read(shard, columns) if GAME in raw)
+    if twice := games.twice(lambda: again):
+        raise InputProblem(files[0].path, "each game once", found=f"{twice!r} again", field=GAME)
+    return collector.battles()
+
+
+def _read(shard: shards.Shard, columns: Columns) -> Iterator[Raw]:
+    """The chunks of one file."""
+    if shard.opened is not None:
+        return _parquet_chunks(shard.path, columns, shard)
     kinds: dict[str, Callable[[Path, Columns], Iterator[Raw]]] = {
         ".csv": _csv_chunks,
         ".tsv": _csv_chunks,
@@ -101,22 +137,7 @@ def read_battles(path: Path, columns: Columns | None = None) -> Battles:
         ".ndjson": _json_chunks,
         ".parquet": _parquet_chunks,
     }
-    read = kinds.get(suffix, _table_chunks)
-    names = Names(path)
-    collector = Collector(
-        keep_rows=columns.keep_rows,
-        cluster_name=columns.cluster,
-        file=str(path),
-        header_lines=1 if suffix in _FLAT else 0,
-    )
-    games = GameIds()
-    for raw in read(path, columns):
-        collector.add(_chunk(path, raw, columns, names))
-        if GAME in raw:
-            games.add(_values(raw[GAME]))
-    if twice := games.twice(lambda: (_values(raw[GAME]) for raw in read(path, columns))):
-        raise InputProblem(path, "each game once", found=f"{twice!r} again", field=GAME)
-    return collector.battles()
+    return kinds.get(shard.path.suffix.lower(), _table_chunks)(shard.path, columns)
 
 
 def _chunk(path: Path, raw: Raw, columns: Columns, names: Names) -> Chunk:
@@ -293,13 +314,14 @@ def _columns_of(path: Path, rows: list[Raw], columns: Columns, present: set[str]
     return {name: [row.get(name) for row in rows] for name in columns.wanted() if name in present}
 
 
-def _parquet_chunks(path: Path, columns: Columns) -> Iterator[Raw]:
+def _parquet_chunks(path: Path, columns: Columns, shard: shards.Shard | None = None) -> Iterator[Raw]:
     try:
         pa, parquet = arrow(), arrow("parquet")
     except ImportError as error:
         raise Problem(f"{path}: reading Parquet needs pyarrow (install tutor-arena[parquet])") from error
     try:
-        file = parquet.ParquetFile(path)
+        handle: Any = path if shard is None or shard.opened is None else shard.opened()
+        file = parquet.ParquetFile(handle)
         own = list(file.schema_arrow.names)
         names, told = rename_columns(path, own, BATTLES, None)
         assume(path, told)
@@ -308,7 +330,7 @@ def _parquet_chunks(path: Path, columns: Columns) -> Iterator[Raw]:
         texts = [name for name in columns.texts() if name in wanted]
         fields = file.schema_arrow
         strings = [own_of[name] for name in texts if pa.types.is_string(fields.field(own_of[name]).type)]
-        file = parquet.ParquetFile(path, read_dictionary=strings)
+        file = parquet.ParquetFile(handle, read_dictionary=strings)
         for batch in file.iter_batches(batch_size=_PARQUET_ROWS, columns=[own_of[name] for name in wanted]):
             yield {name: batch.column(own_of[name]) for name in wanted}
     except pa.ArrowInvalid as error:

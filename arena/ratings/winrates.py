@@ -51,7 +51,7 @@ def pair_table(battles: Battles, *, clustered: bool) -> PairTable:
     rows = battles.rows
     if clustered and rows is not None and rows.cluster is not None:
         p_values, leaning = _by_cluster(battles, rows, rows.cluster, wins)
-        smallest = _smallest(leaning) if rows.weight is None else np.full(leaning.shape, np.nan)
+        smallest = np.full(leaning.shape, np.nan) if battles.weighted else _smallest(leaning)
         return PairTable(wins, ties, p_values, leaning, smallest, True, "exact sign-flip test by cluster")
     decided = wins + wins.T
     if battles.weighted:
@@ -107,7 +107,7 @@ def _by_cluster(battles: Battles, rows: Rows, cluster: NDArray[np.int32], wins: 
     total = sums(pair, net, len(met))
     flat = np.full(size * size, np.nan)
     flat[met] = _normal(total, sums(pair, net**2, len(met)))
-    if rows.weight is None:
+    if not battles.weighted:
         starts = np.searchsorted(pair, np.arange(len(met) + 1))
         games = (wins + wins.T).ravel()
         for at in np.flatnonzero(games[met] <= _EXACT_BATTLES):

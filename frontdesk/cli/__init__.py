@@ -12,7 +12,6 @@ import sys
 from importlib import import_module
 from io import TextIOWrapper
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NoReturn, cast
 
 PROGRAM = "tutor-arena"
@@ -62,7 +61,7 @@ class _GivenOnce(argparse.Action):
         values: object,
         option_string: str | None = None,
     ) -> None:
-        if option_string is not None and self.type is Path:
+        if option_string is not None and getattr(self.type, "__name__", "") in ("Path", "source"):
             if self.given:
                 parser.error(f"{option_string}: given twice, expected one file")
             self.given = True

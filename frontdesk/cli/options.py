@@ -55,6 +55,20 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "--change", action="store_true", help="let a changed configuration recompute this run folder"
     )
     parser.add_argument("--durable", action="store_true", help="sync the journal to disk with every write")
+    add_on_option(parser)
+
+
+def source(text: str) -> Path | str:
+    """A path of this machine, or the address of an object store as it stands."""
+    return text if "://" in text else Path(text)
+
+
+def add_on_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--on",
+        metavar="WHERE",
+        help="make the calls on several machines: local:N, tcp://HOST:PORT, tls://HOST:PORT or a YAML file",
+    )
 
 
 def add_batch_options(parser: argparse.ArgumentParser) -> None:

@@ -23,7 +23,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     source = parser.add_argument_group("what to rate (one of)")
     source.add_argument(
-        "--battles", type=Path, metavar="FILE", help="battles: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet"
+        "--battles",
+        type=options.source,
+        metavar="FILE",
+        help="battles: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet; many files as FOLDER, PATTERN or s3://…",
     )
     source.add_argument("--run", type=Path, dest="run_dir", metavar="DIR", help="a run folder: its verdicts.jsonl")
     source.add_argument("--input", type=Path, metavar="FILE", help="a verdicts.jsonl anywhere")

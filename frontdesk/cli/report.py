@@ -11,6 +11,8 @@ from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.told import tell
 from runstore.languages import languages
 
+FORMATS = ("svg", "png", "pdf")
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     options.add_run_folder(parser)
@@ -20,14 +22,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="language of the report (default: the run's; another one gives report.<language>.md and .html)",
     )
     parser.add_argument("--site", metavar="OUT", type=Path, help="write a static site to publish into this folder")
+    parser.add_argument(
+        "--plots",
+        metavar="FORMATS",
+        type=_formats,
+        default=(),
+        help="also write every picture as a file into plots/: svg, png, pdf, with commas between",
+    )
     options.add_partial_option(parser)
     parser.add_argument("--quiet", action="store_true", help="write the files; print no summary")
     options.add_json_option(parser)
 
 
+def _formats(text: str) -> tuple[str, ...]:
+    chosen = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
+    if not chosen or not set(chosen) <= set(FORMATS):
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected some of {', '.join(FORMATS)}")
+    return chosen
+
+
 def run(args: argparse.Namespace) -> int:
     from frontdesk.cli.listing import print_object
-    from frontdesk.report.run import Reported, console_summary, write_report
+    from frontdesk.report.run import Reported, console_summary, write_plots, write_report
     from frontdesk.report.sections.run.data import load
     from frontdesk.report.sections.run.document import document
     from frontdesk.report.site.write import write_site
@@ -48,6 +64,11 @@ def run(args: argparse.Namespace) -> int:
             paths = write_report(folder, args.language, data)
             for path in paths:
                 tell(f"report: {path}", file=sys.stderr)
+        if args.plots:
+            drawn = write_plots(data, (args.site or folder.path) / "plots", args.plots, args.language)
+            for path in drawn:
+                tell(f"plot: {path}", file=sys.stderr)
+            paths += drawn
     if args.site is None and not args.quiet:
         console_summary(folder, args.language, sys.stderr if args.json else None, data)
     allowed = args.allow_partial

@@ -69,6 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prompts", metavar="DIR", help="a folder of prompt files that replace the shipped ones")
     parser.add_argument("--change", action="store_true", help="let a changed configuration recompute this folder")
     parser.add_argument("--durable", action="store_true", help="sync the journal to disk with every write")
+    options.add_on_option(parser)
     parser.add_argument("--json", action="store_true", help="print score.json to standard output")
 
 

@@ -59,7 +59,9 @@ def load_config(args: argparse.Namespace) -> Config:
     else:
         config = configuration.load(given)
     changes = {
-        key: value for key in ("seed", "language", "prompts") if (value := getattr(args, key, None)) is not None
+        key: value
+        for key in ("seed", "language", "prompts", "on")
+        if (value := getattr(args, key, None)) is not None
     }
     if changes:
         config = config.model_copy(update={"run": config.run.model_copy(update=changes)})

@@ -5,6 +5,7 @@ Every text in a block is data: each of the three writers shows it literally.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from markupsafe import Markup
@@ -18,6 +19,7 @@ class Cell:
     """One cell: ``share`` (0..1) draws a bar of series ``colour`` under it.
 
     ``heat`` (0..1) shades it from nothing to much; ``lean`` (0..1) from one colour over none at a half to another.
+    ``href`` leads to another page of ours.
     """
 
     text: str
@@ -26,6 +28,7 @@ class Cell:
     heat: float | None = None
     soft: str = ""
     lean: float | None = None
+    href: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,14 @@ class Folded:
 
     label: str
     blocks: tuple[Block, ...]
+
+
+LONGEST_SHOWN = 8000
+
+
+def shown(text: str) -> str:
+    """A text as a report has it: its end left out where it would swell the page; the files hold it whole."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]} […{len(text) - LONGEST_SHOWN}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +184,7 @@ class Document:
     """The whole report. ``demonstration`` is its very first line, where there is one; then the ``banner``.
 
     The banner's first line is the news, the others explain it; ``notes`` are warnings side by side.
+    ``back``: label and address of the page above.
     """
 
     title: str
@@ -183,6 +195,25 @@ class Document:
     contents_label: str = ""
     skip_label: str = ""
     notes: list[str] = field(default_factory=list[str])
+    back: tuple[str, str] | None = None
+
+
+def charts(document: Document) -> list[Chart]:
+    """Every picture of a report, in its order."""
+
+    def within(blocks: Iterable[Block]) -> Iterator[Chart]:
+        for block in blocks:
+            match block:
+                case Chart():
+                    yield block
+                case Either():
+                    yield from within(block.page)
+                case Folded():
+                    yield from within(block.blocks)
+                case _:
+                    pass
+
+    return [chart for section in document.sections for chart in within(section.blocks)]
 
 
 def cells(*values: str | Cell) -> tuple[Cell, ...]:

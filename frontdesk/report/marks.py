@@ -113,10 +113,10 @@ def inner_svg(picture: Picture) -> Markup:
 
 def svg(picture: Picture, kind: str = "") -> Markup:
     """The picture for a page that has the styles of ``chart``; ``kind`` is another class."""
-    return Markup('<svg class="{}" viewBox="0 0 {:g} {:g}" width="{:g}" role="img" aria-label="{}">{}</svg>').format(
-        f"chart {kind}".strip(), picture.width, picture.height, picture.width, one_line(picture.title),
-        inner_svg(picture),
-    )  # fmt: skip
+    opening = Markup('<svg class="{}" viewBox="0 0 {:g} {:g}" width="{:g}" role="img" aria-label="{}">').format(
+        f"chart {kind}".strip(), picture.width, picture.height, picture.width, one_line(picture.title)
+    )
+    return opening + inner_svg(picture) + Markup("</svg>")
 
 
 def _element(mark: Mark) -> Markup:
@@ -129,14 +129,14 @@ def _element(mark: Mark) -> Markup:
             drawn = Markup('<circle class="{}" cx="{}" cy="{}" r="{}"').format(
                 _class(mark.kind, mark.colour), *map(_number, (mark.x, mark.y, mark.r))
             )
-            return drawn + _hinted("circle", mark.hint)
+            return drawn + _hinted(mark.hint) + Markup("</circle>")
         case Box():
             drawn = Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}"').format(
                 _class(mark.kind, mark.colour), *map(_number, (mark.x, mark.y, mark.width, mark.height))
             )
             if mark.strength < 1:
                 drawn += Markup(' fill-opacity="{:.2f}"').format(mark.strength)
-            return drawn + _hinted("rect", mark.hint)
+            return drawn + _hinted(mark.hint) + Markup("</rect>")
         case Curve():
             points = " ".join(f"{_number(x)},{_number(y)}" for x, y in mark.points)
             return Markup('<polyline class="{}" points="{}"/>').format(_class("curve", mark.colour), points)
@@ -157,7 +157,5 @@ def _number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _hinted(tag: str, hint: str) -> Markup:
-    if not hint:
-        return Markup("/>")
-    return Markup("><title>{}</title></{}>").format(one_line(hint), Markup(tag))
+def _hinted(hint: str) -> Markup:
+    return Markup("><title>{}</title>").format(one_line(hint)) if hint else Markup(">")

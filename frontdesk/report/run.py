@@ -6,12 +6,14 @@ same bytes, in any folder and at any time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
 from arena.learning.result import read_student
 from arena.ratings.result import Leaderboard
-from frontdesk.report.blocks import Document
+from frontdesk.report.blocks import Document, charts
+from frontdesk.report.plots.files import write_pictures
 from frontdesk.report.sections.ratings.write import write_markdown
 from frontdesk.report.sections.run.data import RunData, load
 from frontdesk.report.sections.run.document import document
@@ -65,6 +67,15 @@ def write_report(folder: RunFolder, language: Language | None = None, data: RunD
     if own or not was_under_way:
         published.end(folder.path, "report")
     return paths
+
+
+def write_plots(data: RunData, out: Path, formats: Sequence[str], language: Language | None = None) -> list[Path]:
+    """Every picture of the report as a file of each format (svg, png, pdf); the paths.
+
+    Raises Problem where PNG or PDF is asked for and matplotlib is not installed.
+    """
+    report = document(data, language or data.config.run.language)
+    return write_pictures(charts(report), out, formats)
 
 
 def write_reports_again(folder: RunFolder) -> list[Path]:

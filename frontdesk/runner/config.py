@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -47,6 +48,7 @@ class RunSection(Section):
     language: Language = "en"
     prompts: str | None = None
     domain: str | None = None
+    on: str | None = None
 
 
 class PersonasSection(Section):
@@ -185,6 +187,16 @@ class BudgetSection(Section):
     trial_rounds: Whole = Field(default=30, ge=0)
 
 
+class SiteSection(Section):
+    """What a published site says of itself. No result depends on it: it may change at any time."""
+
+    title: str | None = Field(default=None, min_length=1)
+    description: str | None = None
+    date: datetime.date | None = None
+    licence: str | None = None
+    contact: str | None = None
+
+
 class Config(Section):
     """A whole configuration. A stage that a command does not run may be left out."""
 
@@ -200,6 +212,7 @@ class Config(Section):
     student: StudentSection | None = None
     rate: RateSection = RateSection()
     budget: BudgetSection = BudgetSection()
+    site: SiteSection | None = None
     _source: str = PrivateAttr("the configuration")
 
     def model_post_init(self, context: object, /) -> None:
@@ -398,11 +411,12 @@ CHANGEABLE = frozenset(
 
 
 def settled(config: Config) -> dict[str, Any]:
-    """What a run's results depend on: all but budget, limits, prices, keys (and a moved server's address).
+    """What a run's results depend on: all but budget, site, limits, prices, keys (and a moved server's address).
 
     Files are named by what they hold.
     """
-    data = inputs.contained(config.model_dump(mode="json", exclude={"budget"}, exclude_none=True))
+    left_out: dict[str, Any] = {"budget": True, "site": True, "run": {"on"}}
+    data = inputs.contained(config.model_dump(mode="json", exclude=left_out, exclude_none=True))
     for endpoint in cast("dict[str, dict[str, Any]]", data["endpoints"]).values():
         moved = {"base_url", "url"} if endpoint.get("identity") else set[str]()
         for key in (CHANGEABLE | moved) & endpoint.keys():
@@ -433,7 +447,11 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], at: str = "") ->
 
 
 def to_toml(config: Config) -> str:
-    """The resolved configuration as TOML, every default filled in, files named as a run folder keeps them."""
+    """The resolved configuration as TOML, every default filled in, files named as a run folder keeps them.
+
+    Where the calls are made is no part of what a run is made of.
+    """
     import tomli_w
 
-    return tomli_w.dumps(inputs.contained(config.model_dump(mode="json", exclude_none=True)))
+    data = config.model_dump(mode="json", exclude={"run": {"on"}}, exclude_none=True)
+    return tomli_w.dumps(inputs.contained(data))

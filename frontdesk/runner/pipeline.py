@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from arena.judge import Judged, Judging, judge_match, judged_before
 from arena.kept import KeptRounds
@@ -16,6 +17,7 @@ from arena.matches import Match, matches
 from arena.sequential.goal import Goal
 from arena.trial import JudgeTrial
 from frontdesk.runner import plan, prepare, published
+from frontdesk.runner.cluster.shares import EVERYTHING, Share
 from frontdesk.runner.config import Config
 from frontdesk.runner.outcome import StageDone, endpoints_of
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
@@ -23,7 +25,7 @@ from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.base import Adapter
 from gateway.batches.catalog import has_batches
-from gateway.crowd import Gathered, each
+from gateway.crowd import Flow, Gathered, each, stream
 from gateway.engine import Gateway
 from gateway.errors import CallFailed, NotReadable, Stopped, as_failed
 from gateway.prompt import Ask
@@ -39,9 +41,10 @@ from runstore.records import (
     Subset,
     Verdict,
 )
+from runstore.stored import Stored, writing
 from simulator import cutter
 from simulator.collect import reply_to
-from simulator.conversation import Held, converse
+from simulator.conversation import Held, converse, dialogue_id
 
 if TYPE_CHECKING:
     from arena.learning.result import StudentSide
@@ -68,7 +71,8 @@ class Pipeline:
     """The stages over one run folder and one gateway (None where no stage will call a model).
 
     ``batch_poll_s``: endpoints whose provider has a batch interface are asked through it, with at most so many
-    seconds between looks at a job; the others in real time.
+    seconds between looks at a job; the others in real time. ``share``: the dialogues that are held here, not
+    elsewhere.
     """
 
     def __init__(
@@ -78,9 +82,11 @@ class Pipeline:
         gateway: Gateway | None,
         progress: Progress,
         batch_poll_s: float | None = None,
+        *,
+        share: Share = EVERYTHING,
     ) -> None:
         self.folder, self.config, self.gateway, self.progress = folder, config, gateway, progress
-        self.batch_poll_s = batch_poll_s
+        self.batch_poll_s, self.share = batch_poll_s, share
         self.prompts = prepare.prompts_of(config)
         self.ended: list[StageDone] = []
         self.stopped: Stopped | None = None
@@ -106,13 +112,17 @@ class Pipeline:
         rate_run(self.folder, self.config, *judged)
         return judged
 
-    async def simulate(self) -> list[Dialogue]:
+    async def simulate(self) -> Sequence[Dialogue]:
         """Personas and questions -> dialogues.jsonl."""
         how = self.config.require_simulate()
         cast = prepare.simulation(self.config)
         published.begin(self.folder.path, "simulate")
         self.folder.write_manifest(self.config, cast.hashes, cast.inputs)
-        planned = list(enumerate(cast.castings(how.dialogues, self.config.run.seed)))
+        planned = [
+            (place, one)
+            for place, one in enumerate(cast.castings(how.dialogues, self.config.run.seed))
+            if self.share.has(dialogue_id(one[0], one[1], cast.conversation, one[2]))
+        ]
         for remark in cast.remarks:
             self.progress.say(f"simulate: {remark}")
 
@@ -125,56 +135,83 @@ class Pipeline:
 
         readers = [] if cast.knowing is None else [cast.knowing.labeller.name]
         readers += [] if how.act_reader is None else [how.act_reader]
-        asked = [name for name in (how.student, how.teacher, *readers) if name in self._gateway().endpoints]
-        held = await self._each("simulate", planned, hold, asked)
-        dialogues = [one.dialogue for one in held.results() if one.dialogue.turns > 0]
-        failures = [one.failure for one in held.results() if one.failure is not None]
-        failures += [as_failed(how.teacher, error).record("simulate", "dialogue") for _, error in held.failed]
-        self._publish("simulate", "dialogues.jsonl", dialogues, failures)
-        self._end(
-            "simulate", held, len(planned), f"{sum(d.complete for d in dialogues)} of {len(planned)} dialogues"
-        )
-        return dialogues
+        asked = [name for name in (how.student, how.teacher, *readers) if name in self.opened().endpoints]
+        failures: list[Failure] = []
+        complete = 0
+        with writing(self.folder.file("dialogues.jsonl"), Dialogue) as out:
 
-    def cut(self, dialogues: Sequence[Dialogue]) -> list[Subset]:
+            def take(_: object, held: Held | Exception) -> None:
+                nonlocal complete
+                if isinstance(held, Exception):
+                    failures.append(as_failed(how.teacher, held).record("simulate", "dialogue"))
+                    return
+                if held.failure is not None:
+                    failures.append(held.failure)
+                if held.dialogue.turns > 0:
+                    complete += held.dialogue.complete
+                    out.add(held.dialogue)
+
+            flow = await self._stream("simulate", planned, hold, take, asked)
+        self._published("simulate", failures, "dialogues.jsonl")
+        self._end("simulate", flow, len(planned), f"{complete} of {len(planned)} dialogues")
+        return Stored(self.folder.file("dialogues.jsonl"), Dialogue)
+
+    def cut(self, dialogues: Sequence[Dialogue]) -> Sequence[Subset]:
         """Dialogues -> subsets.jsonl; only complete dialogues are cut."""
         how, seed = self.config.cut, self.config.run.seed
-        whole = [dialogue for dialogue in dialogues if dialogue.complete]
-        subsets = cutter.cut(whole, how.subsets, seed=seed, depth=how.depth, last_turns=how.last_turns)
+        depths = cutter.depths_of(dialogue for dialogue in dialogues if dialogue.complete)
+        chosen = cutter.choose(depths, how.subsets, seed=seed, depth=how.depth)
+        wanted = {name for name, _ in chosen}
+        place = {dialogue.id: at for at, dialogue in enumerate(dialogues) if dialogue.id in wanted}
         failures: list[Failure] = []
-        if (missing := how.subsets - len(subsets)) > 0:
-            message = f"{missing} of {how.subsets} subsets could not be cut: {len(whole)} dialogues hold no more"
+        if (missing := how.subsets - len(chosen)) > 0:
+            message = f"{missing} of {how.subsets} subsets could not be cut: {len(depths)} dialogues hold no more"
             failures = [Failure(stage="cut", item="subsets", endpoint="", kind="too_few", message=message)]
         published.begin(self.folder.path, "cut")
         self.folder.write_manifest(self.config, {}, {"subsets": None})
-        self._publish("cut", "subsets.jsonl", subsets, failures)
+        subsets = (
+            cutter.subset_at(dialogues[place[name]], depth, last_turns=how.last_turns) for name, depth in chosen
+        )
+        write_jsonl(self.folder.file("subsets.jsonl"), subsets)
+        self._published("cut", failures, "subsets.jsonl")
         published.end(self.folder.path, "cut")
-        self.ended.append(StageDone(stage="cut", done=len(subsets), failed=max(missing, 0), of=how.subsets))
-        self.progress.say(f"cut: {len(subsets)} of {how.subsets} subsets")
-        return subsets
+        self.ended.append(StageDone(stage="cut", done=len(chosen), failed=max(missing, 0), of=how.subsets))
+        self.progress.say(f"cut: {len(chosen)} of {how.subsets} subsets")
+        return Stored(self.folder.file("subsets.jsonl"), Subset)
 
-    async def collect(self, subsets: Sequence[Subset], kept: Kept = NOTHING_KEPT) -> list[Reply]:
+    async def collect(self, subsets: Sequence[Subset], kept: Kept = NOTHING_KEPT) -> Sequence[Reply]:
         """Subsets -> replies.jsonl."""
         names = self.config.require_collect().endpoints
         roles, settings = prepare.teachers(self.config)
         published.begin(self.folder.path, "collect")
         self.folder.write_manifest(self.config, roles.hashes, {"replies": None})
-        by_id = {subset.id: subset for subset in subsets}
-        wanted = plan.replies_asked(list(by_id), names)
-        work = [(by_id[subset], name) for subset, name in plan.replies_asked(list(by_id), names, kept)]
+        place = {subset.id: at for at, subset in enumerate(subsets)}
+        wanted = plan.replies_asked(list(place), names)
+        work = plan.replies_asked(list(place), names, kept)
         asked = names if len(work) == len(wanted) else tuple(dict.fromkeys(name for _, name in work))
-        gathered = await self._each(
-            "collect", work, lambda ask, item: reply_to(ask, item[0], item[1], roles, settings[item[1]]), asked
-        )
-        known = {**kept.replies, **{(reply.subset, reply.endpoint): reply for reply in gathered.results()}}
-        replies = [known[asking] for asking in wanted if asking in known]
         failures = list(kept.failures.values())
-        failures += [
-            as_failed(name, error).record("collect", subset.id) for (subset, name), error in gathered.failed
-        ]
-        self._publish("collect", "replies.jsonl", replies, failures)
-        self._end("collect", gathered, len(work), f"{len(replies)} of {len(wanted)} replies")
-        return replies
+        left = iter(wanted)
+        with writing(self.folder.file("replies.jsonl"), Reply) as out:
+
+            def reply(ask: Ask, item: tuple[str, str]) -> Awaitable[Reply]:
+                return reply_to(ask, subsets[place[item[0]]], item[1], roles, settings[item[1]])
+
+            def take(item: tuple[str, str] | None, found: Reply | Exception | None) -> None:
+                for before in left:  # what was kept stands where it was asked for
+                    if before == item:
+                        break
+                    if before in kept.replies:
+                        out.add(kept.replies[before])
+                if isinstance(found, Reply):
+                    out.add(found)
+                elif found is not None and item is not None:
+                    failures.append(as_failed(item[1], found).record("collect", item[0]))
+
+            flow = await self._stream("collect", work, reply, take, asked)
+            take(None, None)
+        self._published("collect", failures, "replies.jsonl")
+        self._end("collect", flow, len(work), f"{out.count} of {len(wanted)} replies")
+        return Stored(self.folder.file("replies.jsonl"), Reply)
 
     async def judge(
         self, subsets: Sequence[Subset], replies: Sequence[Reply], kept: Kept = NOTHING_KEPT
@@ -194,17 +231,17 @@ class Pipeline:
             for item, (_, whole) in zip(wanted, before, strict=True)
             if not whole and item[0].id not in earlier.failures
         ]
-        trial = JudgeTrial(self.config.budget.trial_rounds)
+        trial = self.trial()
 
         async def one(ask: Ask, item: tuple[Match, str]) -> Judged:
             judged = await judge_match(ask, panel, item[0], item[1], earlier)
             if self.batch_poll_s is None:
                 self._try(trial, judged, earlier)
             if judged.verdict is not None:
-                self._gateway().events.emit("judged", **judged.verdict.model_dump(exclude={"votes"}))
+                self.opened().events.emit("judged", **judged.verdict.model_dump(exclude={"votes"}))
             return judged
 
-        judges = [name for name in how.judges if name in self._gateway().endpoints]
+        judges = [name for name in how.judges if name in self.opened().endpoints]
         goal: Goal | None = self.config.require_judge().wanted()
         if goal is None:
             gathered, chosen = await self._each("judge", work, one, judges), None
@@ -282,13 +319,17 @@ class Pipeline:
     def could_not_read(self, judge: str, item: str, raw: str, reason: str | None) -> None:
         """An answer of a judge that could not be read: counted, and told to whoever watches."""
         self.unreadable[judge] += 1
-        self._gateway().events.emit("unreadable", judge=judge, item=item, reason=reason, text=raw[:MOST_LETTERS])
+        self.opened().events.emit("unreadable", judge=judge, item=item, reason=reason, text=raw[:MOST_LETTERS])
+
+    def trial(self, unit: str = "rounds") -> JudgeTrial:
+        """A trial of the judges of one stage."""
+        return JudgeTrial(self.config.budget.trial_rounds, unit)
 
     def tried(self, trial: JudgeTrial, failed: NotReadable | None) -> None:
         """Show how a trial goes, and start no new call where it has failed."""
         self.progress.note = trial.note
         if failed is not None:
-            self._gateway().stop(failed)
+            self.opened().stop(failed)
 
     async def student(self, subsets: Sequence[Subset], replies: Sequence[Reply]) -> StudentSide:
         """Replies -> branches -> student.json, and the files behind it. Raises Stopping as the stages do."""
@@ -298,7 +339,7 @@ class Pipeline:
         published.begin(self.folder.path, "student")
         self.folder.write_manifest(self.config, stage.hashes, stage.inputs)
         work = stage.work(subsets, replies)
-        asked = [name for name in stage.endpoints if name in self._gateway().endpoints]
+        asked = [name for name in stage.endpoints if name in self.opened().endpoints]
         gathered = await self._each("student", work, stage.grow, asked)
         side = stage.publish(self.folder, subsets, gathered.done)
         failures = [failure for _, grown in gathered.done for failure in grown.failures]
@@ -319,29 +360,79 @@ class Pipeline:
         do: Callable[[Ask, Item], Awaitable[Result]],
         endpoints: Sequence[str],
     ) -> Gathered[Item, Result]:
-        self._start(stage, len(work))
-        gathered = await self._work(work, do, endpoints)
-        self._ended(stage, gathered, len(work))
+        async with self.elsewhere(stage, len(work)):
+            self._start(stage, len(work))
+            gathered = await self._work(work, do, endpoints)
+            self._ended(stage, gathered, len(work))
         return gathered
+
+    async def _stream(
+        self,
+        stage: str,
+        work: Sequence[Item],
+        do: Callable[[Ask, Item], Awaitable[Result]],
+        take: Callable[[Item, Result | Exception], None],
+        endpoints: Sequence[str],
+    ) -> Flow:
+        async with self.elsewhere(stage, len(work)):
+            self._start(stage, len(work))
+            flow = await self._flow(work, do, take, endpoints)
+            self._ended(stage, flow, len(work))
+        return flow
+
+    @asynccontextmanager
+    async def elsewhere(self, stage: str, of: int) -> AsyncGenerator[None]:  # noqa: ARG002 - for whoever has others
+        """Around a stage's work: whoever has other machines lets them make its calls first."""
+        yield
 
     async def _work(
         self, work: Sequence[Item], do: Callable[[Ask, Item], Awaitable[Result]], endpoints: Sequence[str]
     ) -> Gathered[Item, Result]:
-        adapters = self._adapters(endpoints)
-        at_once = min(MOST_AT_ONCE, sum(adapter.settings.concurrency for adapter in adapters.values()))
-        finished = self.advance if self.batch_poll_s is None else lambda: None
+        if self.batch_poll_s is not None:
+            return await self._by_batch(work, do, endpoints, self.batch_poll_s)
+        ask, at_once = self.opened().ask, self._at_once(endpoints)
+        return await each(work, lambda item: do(ask, item), at_once=at_once, finished=self.advance)
 
-        async def whole(ask: Ask) -> Gathered[Item, Result]:
-            return await each(work, lambda item: do(ask, item), at_once=at_once, finished=finished)
-
+    async def _flow(
+        self,
+        work: Sequence[Item],
+        do: Callable[[Ask, Item], Awaitable[Result]],
+        take: Callable[[Item, Result | Exception], None],
+        endpoints: Sequence[str],
+    ) -> Flow:
         if self.batch_poll_s is None:
-            return await whole(self._gateway().ask)
+            ask, at_once = self.opened().ask, self._at_once(endpoints)
+            return await stream(work, lambda item: do(ask, item), take, at_once=at_once, finished=self.advance)
+        numbered = list(enumerate(work))
+        gathered = await self._by_batch(numbered, lambda ask, at: do(ask, at[1]), endpoints, self.batch_poll_s)
+        outcomes: list[tuple[tuple[int, Item], Result | Exception]] = [*gathered.done, *gathered.failed]
+        for (_, item), outcome in sorted(outcomes, key=lambda one: one[0][0]):
+            take(item, outcome)
+        return Flow(len(gathered.done), len(gathered.failed), gathered.stopped)
+
+    def _at_once(self, endpoints: Sequence[str]) -> int:
+        adapters = self._adapters(endpoints)
+        return min(MOST_AT_ONCE, sum(adapter.settings.concurrency for adapter in adapters.values()))
+
+    async def _by_batch(
+        self,
+        work: Sequence[Item],
+        do: Callable[[Ask, Item], Awaitable[Result]],
+        endpoints: Sequence[str],
+        batch_poll_s: float,
+    ) -> Gathered[Item, Result]:
+        """The same work, its calls sent in jobs, wave after wave."""
         from gateway.batches.runner import BatchRunner  # the providers' batch code, where batches are asked for
 
+        adapters = self._adapters(endpoints)
         batched = [name for name, adapter in adapters.items() if has_batches(adapter.settings)]
         for name in adapters.keys() - set(batched):
             self.progress.say(f"batch: {name} is asked in real time: its kind has no batch interface")
-        return await BatchRunner(self._gateway(), batched, poll_s=self.batch_poll_s).whole(whole)
+
+        async def wave(ask: Ask) -> Gathered[Item, Result]:
+            return await each(work, lambda item: do(ask, item), at_once=self._at_once(endpoints))
+
+        return await BatchRunner(self.opened(), batched, poll_s=batch_poll_s).whole(wave)
 
     def advance(self) -> None:
         """An item of the stage is finished: shown, and told to the log once in a while."""
@@ -350,37 +441,37 @@ class Pipeline:
             self._told_at = now
             stage, done, of = self.progress.place
             endpoints = [each.to_json() for each in endpoints_of(self)]
-            self._gateway().events.emit("progress", stage=stage, done=done, of=of, endpoints=endpoints)
+            self.opened().events.emit("progress", stage=stage, done=done, of=of, endpoints=endpoints)
 
     def _start(self, stage: str, of: int) -> None:
         self.progress.start(stage, of)
-        self._gateway().events.emit("stage_started", stage=stage, items=of)
+        self.opened().events.emit("stage_started", stage=stage, items=of)
 
-    def _ended(self, stage: str, gathered: Gathered[Item, Result], of: int) -> None:
-        self._gateway().sync()
-        counts = {"done": len(gathered.done), "failed": len(gathered.failed), "of": of}
+    def _ended(self, stage: str, ended: Gathered[Any, Any] | Flow, of: int) -> None:
+        self.opened().sync()
+        done, failed = _counted(ended)
+        counts = {"done": done, "failed": failed, "of": of}
         self.ended.append(StageDone(stage=stage, **counts))
-        self.stopped = self.stopped or gathered.stopped
+        self.stopped = self.stopped or ended.stopped
         endpoints = [each.to_json() for each in endpoints_of(self)]
-        self._gateway().events.emit("stage_ended", stage=stage, **counts, endpoints=endpoints)
+        self.opened().events.emit("stage_ended", stage=stage, **counts, endpoints=endpoints)
 
     def _adapters(self, names: Sequence[str]) -> Mapping[str, Adapter]:
-        gateway = self._gateway()
+        gateway = self.opened()
         return {name: gateway.endpoints[name].adapter for name in names}
 
-    def _gateway(self) -> Gateway:
+    def opened(self) -> Gateway:
+        """The gateway, which is needed now. Raises Problem where there is none."""
         if self.gateway is None:
             raise Problem("this stage calls models, but none were opened")
         return self.gateway
 
-    def _publish(
-        self,
-        stage: str,
-        name: str,
-        records: Sequence[Dialogue] | Sequence[Subset] | Sequence[Reply] | Sequence[Verdict],
-        failures: Sequence[Failure],
-    ) -> None:
+    def _publish(self, stage: str, name: str, records: Sequence[Verdict], failures: Sequence[Failure]) -> None:
         write_jsonl(self.folder.file(name), records)
+        self._published(stage, failures, name)
+
+    def _published(self, stage: str, failures: Sequence[Failure], name: str) -> None:
+        """A stage's file is written: its failures too, and both are noted."""
         self.folder.replace_failures(stage, failures)
         published.record(self.folder.path, name, "failures.jsonl")
         for kind, count in Counter(failure.kind for failure in failures).most_common():
@@ -388,12 +479,20 @@ class Pipeline:
             who = f"{first.endpoint}: " if first.endpoint else ""
             self.progress.say(f"{stage}: {count} x {kind}, such as: {shown(f'{who}{first.message}', 200)}")
 
-    def _end(self, stage: str, gathered: Gathered[Item, Result], of: int, summary: str) -> None:
-        if gathered.stopped is not None:
-            published.begin(self.folder.path, stage, f"{len(gathered.done)} of {of}")
-            raise Stopping(gathered.stopped, stage, len(gathered.done), of)
+    def _end(self, stage: str, ended: Gathered[Any, Any] | Flow, of: int, summary: str) -> None:
+        if ended.stopped is not None:
+            done, _ = _counted(ended)
+            published.begin(self.folder.path, stage, f"{done} of {of}")
+            raise Stopping(ended.stopped, stage, done, of)
         published.end(self.folder.path, stage)
         self.progress.finish(summary)
+
+
+def _counted(ended: Gathered[Any, Any] | Flow) -> tuple[int, int]:
+    """How many items were done, and how many failed."""
+    if isinstance(ended, Flow):
+        return ended.done, ended.failed
+    return len(ended.done), len(ended.failed)
 
 
 def _missing(subset: str, pair: tuple[str, str]) -> Failure:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import TextIO
 
 from frontdesk.runner import screen
@@ -26,6 +27,7 @@ class Progress:
         self.note = ""
         self._live = screen.is_live(self.out)
         self._stage, self._total, self._done = "", 0, 0
+        self._is_quiet = False
         self._started = self._said_at = 0.0
         self._said_share = 0
 
@@ -52,10 +54,26 @@ class Progress:
         self._done += 1
         self._show()
 
+    def reach(self, done: int) -> None:
+        """So many are finished, elsewhere."""
+        self._done = done
+        self._show()
+
+    @contextmanager
+    def quiet(self) -> Generator[None]:
+        """What is done in here has been shown already; lines of their own are still said."""
+        self._is_quiet = True
+        try:
+            yield
+        finally:
+            self._is_quiet = False
+
     def finish(self, summary: str) -> None:
         self.say(f"{self._stage}: {summary}")
 
     def _show(self, *, force: bool = False) -> None:
+        if self._is_quiet:
+            return
         now = time.monotonic()
         share = 10 * self._done // self._total if self._total else 10
         if self._live:

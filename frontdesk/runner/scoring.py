@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.scoring.sheets import Form, Sheets, score_all
-from arena.trial import JudgeTrial
 from frontdesk.runner import published
 from frontdesk.runner.config import Config
 from frontdesk.runner.outcome import StageDone
@@ -57,9 +56,7 @@ async def perform(pipeline: Pipeline, plan: Plan, material: Material, teller: Te
     material.write(folder.path, plan)
     settings = {judge: gateway.endpoints[judge].adapter.settings for judge in plan.judges}
     asked = sum(part.calls for part in sheets_asked(plan.judges, len(material.sessions), plan.repeats))
-    pipeline.progress.start("score", asked)
-
-    trial = JudgeTrial(config.budget.trial_rounds, "sheets")
+    trial = pipeline.trial("sheets")
 
     def on_trial(sheet: Sheet) -> None:
         if not sheet.readable:
@@ -81,8 +78,11 @@ async def perform(pipeline: Pipeline, plan: Plan, material: Material, teller: Te
         )
 
     if batch_poll_s is None:
-        found = await sheets(gateway.ask)
+        async with pipeline.elsewhere("score", asked):
+            pipeline.progress.start("score", asked)
+            found = await sheets(gateway.ask)
     else:
+        pipeline.progress.start("score", asked)
         found = await BatchRunner(gateway, plan.judges, poll_s=batch_poll_s).whole(sheets)
     folder.replace_failures("score", found.failures)
     kinds = {judge: one.kind for judge, one in settings.items()}

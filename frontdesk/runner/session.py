@@ -64,20 +64,40 @@ async def opened(
         folder.claim(config, gateway.redactor, change=change)
         gateway.events = EventLog(folder.file("log.jsonl"), gateway.redactor)
         closing.callback(gateway.events.close)
-        gateway.journal = Journal(folder.journal, durable=durable)
-        closing.callback(gateway.journal.close)
+        journal = gateway.journal = Journal(folder.journal, durable=durable)
+        closing.callback(journal.close)
         gateway.telemetry = from_environment()
         if gateway.telemetry is not None:
             closing.callback(gateway.telemetry.close)
         gateway.notify = progress.say
-        pipeline = Pipeline(folder, config, gateway, progress, batch_poll_s)
-        progress.status = lambda: outcome.status(pipeline)
-        _greet(gateway, gateway.journal, progress)
-        async with gateway:
+        _greet(gateway, journal, progress)
+        async with gateway, _pipeline(folder, config, gateway, progress, batch_poll_s) as pipeline:
+            progress.status = lambda: outcome.status(pipeline)
             try:
                 yield pipeline
             finally:
                 gateway.events.emit("session_ended", **asdict(budget.total))
+
+
+@asynccontextmanager
+async def _pipeline(
+    folder: RunFolder, config: Config, gateway: Gateway, progress: Progress, batch_poll_s: float | None
+) -> AsyncGenerator[Pipeline]:
+    """The stages here, or where the configuration says that their calls are made. Raises Problem."""
+    if config.run.on is None:
+        yield Pipeline(folder, config, gateway, progress, batch_poll_s)
+        return
+    from frontdesk.runner.cluster import addresses  # what it needs is an extra
+
+    on = addresses.parse(config.run.on)
+    from frontdesk.runner.cluster.crew import Crew
+    from frontdesk.runner.cluster.pipeline import ClusterPipeline
+
+    crew = Crew(on)
+    try:
+        yield ClusterPipeline(folder, config, gateway, progress, crew)
+    finally:
+        await crew.close()
 
 
 def _greet(gateway: Gateway, journal: Journal, progress: Progress) -> None:

@@ -8,6 +8,7 @@ last message), ``contains`` (in any message), ``finish`` and ``usage``. An entry
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -117,6 +118,7 @@ class ScriptedAdapter:
         self._address = f"scripted:{named}"
         self._next = 0
         self._attempts: Counter[bytes] = Counter()
+        self._counts_attempts = any(entry.error is not None and entry.error.times is not None for entry in known)
         given = {
             name: getattr(settings, name)
             for name in ("model", "temperature", "top_p", "seed", "max_output_tokens")
@@ -156,13 +158,20 @@ class ScriptedAdapter:
 
     async def send(self, sent: bytes, wire: Wire) -> Answer:  # noqa: ARG002
         request = cast("dict[str, Any]", reading.loads(sent))
-        self._attempts[sent] += 1
         if self._reader is not None:
             said = self._reader(request)
             if isinstance(said, Fault):
                 raise said
             return Answer(said) if isinstance(said, str) else said
-        return self._read(self._chosen(request, sent), self._attempts[sent])
+        return self._read(self._chosen(request, sent), self._attempt(sent))
+
+    def _attempt(self, sent: bytes) -> int:
+        """The number of this attempt at the request (from 1), kept only where an entry asks for it."""
+        if not self._counts_attempts:
+            return 1
+        request = hashlib.blake2b(sent, digest_size=16).digest()
+        self._attempts[request] += 1
+        return self._attempts[request]
 
     def _chosen(self, request: Mapping[str, Any], sent: bytes) -> ScriptedReply:
         for rule in self._rules:

@@ -28,7 +28,6 @@ from frontdesk.report.untrusted import html, one_line
 from runstore.problems import Problem
 from runstore.publish import replacing, safe_name, write_text
 
-FORMATS = ("svg", "png", "pdf")
 _LIGHT = ("#2f6fa8", "#b0692a", "#2f7d5d", "#84609f", "#b0526e", "#5d7183", "#757125", "#2f7e8e")
 _DARK = ("#6aa6dc", "#dea064", "#67b893", "#b08fcb", "#d7849d", "#92a6b7", "#b7b264", "#68b6c5")
 _OTHERS = {TIE: "#b4bbbf", INVALID: "#d9a59b", SURE: "#3b766d", LESS_SURE: "#9bbdb7"}
@@ -125,7 +124,7 @@ def _drawn(axes: Any, shapes: Any, mark: Mark, fonts: list[str]) -> None:
             axes.text(mark.x, mark.y, one_line(mark.text).replace("$", r"\$"), color=colour,
                       ha=across, va="baseline", rotation=90 if mark.turned else 0, rotation_mode="anchor",
                       fontsize=0.75 * _SIZES.get(mark.kind, 12), family=fonts or None, zorder=4,
-                      fontweight="semibold" if mark.kind == "value" else "normal")  # fmt: skip
+                      fontweight="bold" if mark.kind == "value" else "normal")  # fmt: skip
 
 
 def _colour(number: int | None) -> str:

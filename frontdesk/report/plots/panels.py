@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from frontdesk.report.blocks import Chart
-from frontdesk.report.marks import Box, Disc, Line, Mark, Picture, Words, short
+from frontdesk.report.marks import Anchor, Box, Disc, Line, Mark, Picture, Words, short
 from frontdesk.report.plots.axes import Axis, percent
 from frontdesk.report.plots.dots import Dot
 
@@ -61,7 +61,8 @@ def _rates(panel: Panel, levels: Mapping[str, str], across: Axis, top: float) ->
     for tick in (0.0, 0.5, 1.0):
         if tick != 0.5:
             marks.append(Line(across.at(tick), top + _HEAD, across.at(tick), bottom, "grid"))
-        marks.append(Words(across.at(tick), bottom + 14, percent(tick), "tick"))
+        side: Anchor = "start" if tick == 0 else "end" if tick == 1 else "middle"
+        marks.append(Words(across.at(tick), bottom + 14, percent(tick), "tick", side))
     for place, level in enumerate(levels):
         dot = panel.dots.get(level)
         if dot is None or dot.value is None:
@@ -101,6 +102,7 @@ def _count_panels(
         x, y = step * column + 8, 18 * row + 12
         marks += [Disc(x, y - 4, 4, "dot", at), Words(x + 9, y, short(rater, 18), "tick", "start")]
     start = 18 * -(-len(raters) // each) + 8
+    marks.append(Words(step - 12, start + _HEAD + 2, str(most), "count", "end"))
     for at, item in enumerate(items):
         row, column = divmod(at, each)
         marks += _bars(item, raters, (step * column + 8, start + row * height, step - 20), most)
@@ -115,8 +117,7 @@ def _bars(item: Counts, raters: Sequence[str], place: tuple[float, float, float]
     wide = width / max(1, len(item.values))
     bar = 0.8 * wide / max(1, len(raters))
     marks: list[Mark] = [
-        Words(x, y + 17, short(item.title, 20), "name", "start"),
-        Words(x + width, y + _HEAD + 2, str(most), "count", "end"),
+        Words(x, y + 17, short(item.title, 19), "name", "start"),
         Line(x, y + _HEAD + 5, x + width, y + _HEAD + 5, "grid"),
         Line(x, bottom, x + width, bottom, "grid"),
     ]

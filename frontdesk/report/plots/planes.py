@@ -12,7 +12,7 @@ from frontdesk.report.plots.axes import Axis, plain, span_of
 from frontdesk.report.plots.dots import Dot
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _MARGIN = 352, 310, 62, 46, 12
-_LINE = 13
+_LINE = 15
 _BROAD = 690
 
 
@@ -85,7 +85,11 @@ def _over_time(title: str, name: str, moments: Sequence[Moment], *, narrow: bool
     shown = max(1, -(-len(moments) // (4 if narrow else 7)))
     for at, moment in enumerate(moments):
         if (len(moments) - 1 - at) % shown == 0:
-            marks.append(Words(across.at(at), _HEIGHT - _BOTTOM + 17, moment.label, "tick"))
+            is_last = at == len(moments) - 1
+            x = right if narrow and is_last else across.at(at)
+            marks.append(
+                Words(x, _HEIGHT - _BOTTOM + 17, moment.label, "tick", "end" if narrow and is_last else "middle")
+            )
     names = list(dict.fromkeys(series for moment in moments for series in moment.dots))
     for place, series in enumerate(names):
         own = [(at, moment.dots[series]) for at, moment in enumerate(moments) if series in moment.dots]

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from arena.agreement.shares import Share
 from arena.judges import behaviour
 from arena.judges.behaviour import MatchKey, match_of
+from frontdesk.report.prose import elements, prose
 from frontdesk.report.sections.run import outcomes
 from frontdesk.report.sections.run.data import RunData
 from frontdesk.report.sections.run.names import factor_name, level_name
-from frontdesk.report.sections.run.result import colour_of
+from frontdesk.report.sections.run.pictures import colour_of
+from frontdesk.report.site.endpoint import page_name
 from runstore.languages import words
 from runstore.records import Judgment, Reply, Subset, Verdict
 
@@ -105,7 +108,7 @@ def _snippet(subset: Subset) -> str:
 
 def pieces(data: RunData) -> Iterable[tuple[str, object]]:
     """(name, value) of the pieces: ``texts-N`` holds histories and replies of SUBSETS_A_PIECE subsets,
-    ``votes-N`` what every judge said about their matches."""
+    ``prose-N`` the same as elements, ``votes-N`` what every judge said about their matches."""
     replies: defaultdict[str, list[Reply]] = defaultdict(list)
     for reply in data.replies:
         replies[reply.subset].append(reply)
@@ -116,15 +119,29 @@ def pieces(data: RunData) -> Iterable[tuple[str, object]]:
     for start in range(0, len(data.subsets), SUBSETS_A_PIECE):
         number = start // SUBSETS_A_PIECE
         some = data.subsets[start : start + SUBSETS_A_PIECE]
-        yield f"texts-{number}", [_texts(subset, replies[subset.id], names) for subset in some]
+        texts = [_texts(subset, replies[subset.id], names) for subset in some]
+        yield f"texts-{number}", texts
+        yield f"prose-{number}", [_prose(each) for each in texts]
         yield f"votes-{number}", [_votes(rounds[subset.id], names, data.judges) for subset in some]
 
 
-def _texts(subset: Subset, replies: Sequence[Reply], names: Mapping[str, int]) -> dict[str, object]:
+def _texts(subset: Subset, replies: Sequence[Reply], names: Mapping[str, int]) -> dict[str, list[Any]]:
     return {
         "history": [[utterance.role, utterance.text] for utterance in subset.history],
         "replies": [[names[reply.endpoint], reply.text] for reply in replies if reply.endpoint in names],
     }
+
+
+def _prose(texts: Mapping[str, list[Any]]) -> dict[str, list[list[Any] | None]]:
+    """The same texts as elements, in their order; null where a text is shown as it is."""
+    return {key: [_rendered(text) for _, text in said] for key, said in texts.items()}
+
+
+@lru_cache(4096)
+def _rendered(text: str) -> list[Any] | None:
+    """Contexts of one dialogue share their turns."""
+    made = prose(text)
+    return None if made is None else elements(made)
 
 
 def _votes(
@@ -158,6 +175,7 @@ def ratings(data: RunData) -> dict[str, object]:
     board = data.board
     return {
         "names": data.names,
+        "pages": [page_name(name) for name in data.names],
         "colours": [colour_of(data, name) % 8 for name in data.names],
         "models": [{**model.to_json(), "name": names[model.name]} for model in board.models],
         "pairs": [{**pair.to_json(), "a": names[pair.a], "b": names[pair.b]} for pair in board.pairs],

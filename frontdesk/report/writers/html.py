@@ -10,9 +10,12 @@ from typing import Any, cast
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from frontdesk.report.blocks import Block, Cell, Chart, Column, Document, Text
+from frontdesk.report.blocks import Block, Cell, Chart, Column, Document, Speech, Text
+from frontdesk.report.differences import marked
 from frontdesk.report.marks import series_class
+from frontdesk.report.prose import prose
 from frontdesk.report.untrusted import visible
+from runstore.languages import words
 
 
 def _finalized(value: object) -> object:
@@ -47,12 +50,29 @@ def _looks(cell: Cell, column: Column) -> Markup:
     return shown if strength is None else shown + Markup(' style="--heat: {:.0f}%"').format(strength)
 
 
+<<<<<<< HEAD
 @lru_cache
 def environment(package: str, *, fills_forms: bool = False) -> Environment:
     """A package's templates: autoescape everywhere; a name that a template uses and nobody gave is an error.
 
     ``fills_forms``: texts come back as they were given, so nothing unseen in them is replaced.
     """
+=======
+def _marked(replies: Sequence[Speech]) -> tuple[Markup, Markup] | None:
+    """Two replies with what only one of them says; None where they are not two, or are too long for it."""
+    return marked(replies[0].text, replies[1].text) if len(replies) == 2 else None
+
+
+def _is_long(text: str, kind: str) -> bool:
+    """Whether a text is folded: judges' words earlier than what they judge."""
+    letters, lines = (400, 8) if kind == "judge" else (1600, 30)
+    return len(text) > letters or text.count("\n") >= lines
+
+
+@lru_cache(1)
+def environment() -> Environment:
+    """Autoescape everywhere; a name that a template uses and nobody gave is an error."""
+>>>>>>> main
     made = Environment(
         loader=PackageLoader(package),
         autoescape=True,
@@ -61,7 +81,18 @@ def environment(package: str, *, fills_forms: bool = False) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+<<<<<<< HEAD
     cast("dict[str, Any]", made.globals).update(joined=_joined, looks=_looks)
+=======
+    tools: dict[str, Any] = {
+        "joined": _joined,
+        "looks": _looks,
+        "prose": prose,
+        "marked": _marked,
+        "is_long": _is_long,
+    }
+    made.globals.update(tools)
+>>>>>>> main
     return made
 
 
@@ -77,10 +108,15 @@ def html(document: Document, template_name: str = "report.html.j2") -> str:
         document=document,
         language=document.language,
         title=document.title,
-        series=series_class,
+        **common(document.language),
     )
 
 
 def fragment(document: Document) -> str:
     """The same blocks as a part of somebody else's page, a notebook's cell: no anchors and no style of its own."""
-    return render("fragment.html.j2", document=document, series=series_class)
+    return render("fragment.html.j2", document=document, **common(document.language))
+
+
+def common(language: str) -> dict[str, object]:
+    """What the templates of blocks need beside the blocks."""
+    return {"series": series_class, "tell": words("frontdesk.report", "blocks", language)}

@@ -147,7 +147,8 @@ def test_the_report_names_all_in_its_language_and_shows_the_figures_of_its_pictu
         assert "<b>" not in written
         for english in ("two-sided", "all judges", "Welch p<", "Welch p |", "lower limit", "mean of both"):
             assert english not in written
-    assert page.count("<svg") == 2
+    assert page.count('<svg class="chart square"') == 2
+    assert page.count("<svg") == 4, "and how often each score was given, for broad screens and for phones"
     assert "편향 +1.00" in page
 
 

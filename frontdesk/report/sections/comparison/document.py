@@ -15,6 +15,7 @@ from frontdesk.report.blocks import (
     Text,
     cells,
     columns,
+    shown,
 )
 from frontdesk.report.figures import rounded, signed, span_of_points
 from frontdesk.report.writers.html import html
@@ -105,7 +106,12 @@ def _decided(pair: PairDecision, decision: str | None, say: Words) -> str:
 def _flip(flip: Flip, found: Comparison, texts: tuple[Texts, Texts], say: Words) -> Example:
     outcomes = [say(winner) if winner in ("tie", "invalid") else winner for winner in flip.winners]
     replies = [
-        Speech(f"{name} ({run})" if _differ(texts, flip, name) else name, reply, None, say("won") if wins else "")
+        Speech(
+            f"{name} ({run})" if _differ(texts, flip, name) else name,
+            shown(reply),
+            None,
+            say("won") if wins else "",
+        )
         for name in flip.endpoints
         for at, run in enumerate(found.runs)
         if at == 0 or _differ(texts, flip, name)
@@ -113,7 +119,7 @@ def _flip(flip: Flip, found: Comparison, texts: tuple[Texts, Texts], say: Words)
         for wins in [flip.winners[at] == name and _differ(texts, flip, name)]
     ]
     reasons = [
-        Speech(f"{run} {number}", text)
+        Speech(f"{run} {number}", shown(text))
         for run, told in zip(found.runs, texts, strict=True)
         for number, text in enumerate(told.judges(flip), 1)
     ]
@@ -122,7 +128,7 @@ def _flip(flip: Flip, found: Comparison, texts: tuple[Texts, Texts], say: Words)
         title=f"{flip.endpoints[0]} – {flip.endpoints[1]}: {outcomes[0]} → {outcomes[1]}",
         about=f"{flip.subset} · {say.texts.get(flip.criterion, flip.criterion)}",
         earlier=[],
-        latest=[Speech(say(part.role), part.text) for part in texts[0].history(flip.subset)],
+        latest=[Speech(say(part.role), shown(part.text)) for part in texts[0].history(flip.subset)],
         replies=replies,
         votes=Table(heads, [cells(*outcomes)], row_heads=False),
         reasons=reasons,

@@ -38,7 +38,7 @@ class Coverage:
 class RunData:
     """A judged and rated run. ``dialogues`` is None where the subsets came from elsewhere.
 
-    ``human`` is what a human study on its matches found, where there was one; ``refreshed`` the last line of the
+    ``human`` is what a human study on its matches found, where there was one; ``refreshes`` the lines of the
     leaderboard's history; ``panel`` the analysis of its judges (``judges.json``) and ``quality`` that of its
     students (``quality.json``), where they have been made.
     """
@@ -54,7 +54,7 @@ class RunData:
     failures: list[Failure]
     spending: Spending
     human: HumanVotes | None = None
-    refreshed: history.Refresh | None = None
+    refreshes: tuple[history.Refresh, ...] = ()
     panel: JudgesResult | None = None
     quality: Quality | None = None
     goal: GoalAccount | None = None
@@ -81,6 +81,11 @@ class RunData:
     def valid(self) -> list[Verdict]:
         """The verdicts that take part in ratings."""
         return [verdict for verdict in self.verdicts if verdict.outcome != "invalid"]
+
+    @property
+    def refreshed(self) -> history.Refresh | None:
+        """The last refresh."""
+        return self.refreshes[-1] if self.refreshes else None
 
     @property
     def level(self) -> float:
@@ -153,7 +158,7 @@ def load(folder: RunFolder, *, journal: bool = True) -> RunData:
         failures=folder.failures(),
         spending=spending_of(folder.journal) if journal else NOTHING,
         human=read_human(folder.file("human.json")) if folder.file("human.json").is_file() else None,
-        refreshed=next(reversed(history.lines(folder)), None),
+        refreshes=tuple(history.lines(folder)),
         panel=read_judges(folder.file("judges.json")) if folder.file("judges.json").is_file() else None,
         quality=read_quality(folder.file("quality.json")) if folder.file("quality.json").is_file() else None,
         goal=read_goal(folder.file("goal.json")) if folder.file("goal.json").is_file() else None,

@@ -14,13 +14,15 @@ from frontdesk.report.blocks import (
     Text,
     cells,
     columns,
+    shown,
 )
 from frontdesk.report.figures import count, level_text, percent, plain, span
 from frontdesk.report.marks import SURE
 from frontdesk.report.plots.dots import Dot, dot_chart
+from frontdesk.report.sections.run import pictures
 from frontdesk.report.sections.run.data import RunData
 from frontdesk.report.sections.run.names import criterion_name
-from frontdesk.report.sections.run.result import colour_of
+from frontdesk.report.sections.run.pictures import colour_of
 from frontdesk.report.sentences import spoken
 from runstore.ids import draw
 from runstore.languages import Words
@@ -28,7 +30,6 @@ from runstore.records import Judgment, Subset, Utterance, Verdict
 from seed_questions.banks import subject_name
 
 _LATEST = 3
-_LONGEST_SHOWN = 8000
 _EXAMPLES = {"unanimous": 2, "majority": 1, "split": 1, "invalid": 1}
 
 
@@ -127,7 +128,8 @@ def _between(data: RunData, say: Words) -> list[Block]:
         )
     head = columns(say("pair"), say("compared"), say("alike"), say("share"), interval, say("kappa"), interval)
     return [
-        Table(head, body, say("between_caption", kappa=spoken(rows[0].kappa.name, say.language)), say("between"))
+        *pictures.judges(data, say),
+        Table(head, body, say("between_caption", kappa=spoken(rows[0].kappa.name, say.language)), say("between")),
     ]
 
 
@@ -137,7 +139,7 @@ def examples(data: RunData, say: Words) -> Section | None:
     if not chosen:
         return None
     blocks: list[Block] = [Text(say("examples_about"), "soft")]
-    return Section("examples", say("examples"), [*blocks, *(_example(data, say, verdict) for verdict in chosen)])
+    return Section("examples", say("examples"), [*blocks, *(example(data, say, verdict) for verdict in chosen)])
 
 
 def choose(verdicts: list[Verdict], seed: int) -> list[Verdict]:
@@ -150,7 +152,8 @@ def choose(verdicts: list[Verdict], seed: int) -> list[Verdict]:
     return found
 
 
-def _example(data: RunData, say: Words, verdict: Verdict) -> Example:
+def example(data: RunData, say: Words, verdict: Verdict) -> Example:
+    """One match whole."""
     a, b = verdict.endpoints
     subset = data.subset.get(verdict.subset)
     history = list(subset.history) if subset is not None else []
@@ -172,13 +175,11 @@ def _example(data: RunData, say: Words, verdict: Verdict) -> Example:
         earlier=[_speech(say, utterance) for utterance in earlier],
         latest=[_speech(say, utterance) for utterance in latest],
         replies=[
-            Speech(
-                name, _shown(texts.get(name, say("no_reply"))), colour_of(data, name), _mark(say, verdict, name)
-            )
+            Speech(name, shown(texts.get(name, say("no_reply"))), colour_of(data, name), _mark(say, verdict, name))
             for name in (a, b)
         ],
         votes=_votes(say, rounds),
-        reasons=[Speech(f"{each.judge}, {say('round')} {each.round}", _shown(each.raw)) for each in rounds],
+        reasons=[Speech(f"{each.judge}, {say('round')} {each.round}", shown(each.raw)) for each in rounds],
         earlier_label=say("earlier", n=len(earlier)),
         reasons_label=say("what_judges_wrote"),
     )
@@ -196,12 +197,7 @@ def _about(data: RunData, verdict: Verdict, subset: Subset | None) -> str:
 
 
 def _speech(say: Words, utterance: Utterance) -> Speech:
-    return Speech(say(utterance.role), _shown(utterance.text))
-
-
-def _shown(text: str) -> str:
-    """An example's text, its end left out where it would swell the page; the files hold it whole."""
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]} […{len(text) - _LONGEST_SHOWN}]"
+    return Speech(say(utterance.role), shown(utterance.text))
 
 
 def _votes(say: Words, rounds: list[Judgment]) -> Table:

@@ -97,7 +97,7 @@ def cost(data: RunData, say: Words) -> Section:
     keys = ("calls_ok", "calls_failed", "retried", *(f"tokens_{kind}" for kind in TOKENS), "usd")
     head = (*columns(say("stage")), *columns(say("endpoint"), *map(say, keys)))
     rows = [_line(line, line.stage, line.endpoint, say) for line in lines]
-    rows.append(_line(_total(lines), say("total"), "", say))
+    rows.append(_line(total(lines), say("total"), "", say))
     # Calls lost with a killed process are told by `tutor-arena calls`: a resumed run's report is the quiet run's.
     return Section("cost", say("cost"), [Table(head, rows, say("cost_caption"))])
 
@@ -116,7 +116,8 @@ def money(line: Line, say: Words) -> str:
     return known if line.priced in (0, answered) else say("n_priced", usd=known, n=line.priced, of=answered)
 
 
-def _total(lines: list[Line]) -> Line:
+def total(lines: list[Line]) -> Line:
+    """All lines as one."""
     total = Line("", "")
     for line in lines:
         total.states += line.states

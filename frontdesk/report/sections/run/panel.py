@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from arena.judges.result import Agreement, EffectRow, JudgesResult, PanelResult, ShareRow
 from frontdesk.report.blocks import Block, Section, Table, Text, cells, columns
-from frontdesk.report.figures import count, percent, span
+from frontdesk.report.figures import count, percent, plain, span
+from frontdesk.report.marks import SURE
+from frontdesk.report.plots.dots import Dot, dot_chart
 from frontdesk.report.sentences import spoken
 from runstore.languages import words
 from runstore.records import Language
@@ -33,9 +35,32 @@ def _habits(found: JudgesResult, language: Language) -> list[Block]:
     ]
     caption = _say("habits_caption", language, level=f"{100 * found.level:g}%")
     table = Table(columns(_say("judge", language), *heads), rows, caption, _say("habits", language))
-    blocks: list[Block] = [table, *(Text(line, "soft") for line in _reasons(found, language))]
+    blocks: list[Block] = [
+        *_pictures(found, language),
+        table,
+        *(Text(line, "soft") for line in _reasons(found, language)),
+    ]
     if found.own_family.value is not None:
         blocks.append(Text(_say("common", language, figure=_log_odds(found.own_family))))
+    return blocks
+
+
+def _pictures(found: JudgesResult, language: Language) -> list[Block]:
+    """What being shown first and being longer do to each judge's votes; nothing at 0."""
+    blocks: list[Block] = []
+    for key in ("first", "length"):
+        effects = {
+            judge.name: judge.position.log_odds if key == "first" else judge.length[0].log_odds_per_doubling
+            for judge in found.judges
+        }
+        rows = [
+            Dot(name, one.value, one.lower, one.upper, SURE, plain(one.value, 2), "–")
+            for name, one in effects.items()
+        ]
+        if any(row.value is not None for row in rows):
+            title = _say(f"{key}_chart", language)
+            axis = _say("log_odds_axis", language)
+            blocks.append(dot_chart(rows, title, reference=0.0, axis=axis, key=f"{key}-effect"))
     return blocks
 
 

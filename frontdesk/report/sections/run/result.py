@@ -8,7 +8,7 @@ from itertools import combinations
 from arena.agreement.shares import Share
 from arena.ratings.decision import clusters_needed
 from arena.ratings.result import Leaderboard, Pair, RatedModel
-from frontdesk.report.blocks import Bar, Block, Cell, Section, Table, Text, cells, columns, points
+from frontdesk.report.blocks import Bar, Block, Cell, Folded, Section, Table, Text, cells, columns, points
 from frontdesk.report.figures import (
     count,
     level_text,
@@ -24,20 +24,16 @@ from frontdesk.report.marks import INVALID, LESS_SURE, SURE, TIE
 from frontdesk.report.plots.dots import Dot, dot_chart
 from frontdesk.report.sections.ratings.standings import standings
 from frontdesk.report.sections.ratings.stop import stop_told
-from frontdesk.report.sections.run import gaps, outcomes, service
+from frontdesk.report.sections.run import gaps, outcomes, pictures, service
 from frontdesk.report.sections.run.data import RunData
-from frontdesk.report.sections.run.names import factor_name, level_name
+from frontdesk.report.sections.run.names import level_name
+from frontdesk.report.sections.run.pictures import colour_of
 from frontdesk.report.sentences import spoken
 from runstore.languages import Words
 
 _MOST_IN_MATRIX = 30
 _MOST_IN_SENTENCES = 12
 _SURENESS = {"unanimous": SURE, "majority": LESS_SURE, "split": TIE, "invalid": INVALID}
-
-
-def colour_of(data: RunData, name: str) -> int:
-    """The series of an endpoint: by name, so that it keeps its colour when ranks change."""
-    return sorted(data.names).index(name)
 
 
 def result(data: RunData, say: Words) -> Section:
@@ -269,6 +265,7 @@ def leaderboard(data: RunData, say: Words) -> Section:
     rows = [_leaderboard_row(data, model, rounds=rounds) for model in board.models]
     blocks.append(Table(columns(say("endpoint"), *titles), rows, " ".join(captions)))
     blocks += service.pictures(data, say, dot_rows)
+    blocks += pictures.history(data, say)
     blocks += [
         Text(f"{model.name}: {spoken(model.reason, say.language)}", "soft")
         for model in board.models
@@ -349,7 +346,8 @@ def matrix(data: RunData, say: Words) -> Section | None:
         caption = say("pairs_caption_stop")
     blocks: list[Block] = []
     if 2 < len(data.names) <= _MOST_IN_MATRIX:
-        blocks.append(_matrix(data, say))
+        drawn = pictures.matrix(data, say)
+        blocks += [*drawn, Folded(say("as_table"), (_matrix(data, say),))] if drawn else [_matrix(data, say)]
     return Section("matrix", say("matrix"), [*blocks, Table(head, rows, caption)])
 
 
@@ -402,15 +400,13 @@ def breakdowns(data: RunData, say: Words) -> Section:
     for category, level_of in outcomes.categories(data.subset, data.criteria).items():
         levels = outcomes.breakdown(data.verdicts, data.names, level_of, data.level)
         if levels:
+            blocks += pictures.levels(data, say, category, levels)
             blocks.append(_breakdown_table(data, say, category, levels))
     return Section("breakdowns", say("breakdowns"), blocks)
 
 
 def _breakdown_table(data: RunData, say: Words, category: str, levels: Sequence[outcomes.Level]) -> Table:
-    if category.startswith("persona."):
-        title = say("by_persona", factor=factor_name(data.config, category.partition(".")[2]))
-    else:
-        title = say(f"by_{category}")
+    title = pictures.category_title(data, say, category)
     rows = [
         (
             Cell(level_name(data.config, category, level.name, say)),

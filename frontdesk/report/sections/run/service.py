@@ -30,7 +30,7 @@ def _picture(
     blocks: list[Block] = []
     points = [(x, dot) for dot in ratings if (x := known[dot.label]) is not None and dot.value is not None]
     if len(points) > 1:
-        blocks.append(against(say(title), (say(axis), say("rating")), points, title))
+        blocks.append(against(say(title), (say(axis), say("rating_axis")), points, title.removesuffix("_chart")))
     if unknown := [name for name, value in known.items() if value is None]:
         blocks.append(Text(say(lacking, names=", ".join(unknown)), "soft"))
     return blocks

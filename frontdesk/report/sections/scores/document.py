@@ -12,10 +12,11 @@ from arena.agreement.rows import MeasureRow
 from arena.rubrics.rubric import Rubric
 from arena.scoring.compare import GroupComparison
 from arena.scoring.disagreement import Disagreement, disagreements
-from arena.scoring.tables import ALL, ALL_JUDGES, Spread, judges_of, measures
+from arena.scoring.tables import ALL, ALL_JUDGES, judges_of, measures
 from frontdesk.report.blocks import Block, Cell, Column, Document, Section, Table, Text, cells, columns
 from frontdesk.report.figures import plain
 from frontdesk.report.plots.planes import differences_against_means, scatter
+from frontdesk.report.sections.scores import summary
 from frontdesk.report.sections.scores.notes import notes, provenance
 from frontdesk.report.sentences import spoken
 from frontdesk.runner.score_files import ScoreResults
@@ -32,20 +33,18 @@ def document(results: ScoreResults, language: Language) -> Document:
     """Every section in the order of questions: what came, what it says, and how far judges agree."""
     say = words("frontdesk.report", "scores", language)
     rubric = results.scored.rubric
+    about = [Text(provenance(results.scored, say), "soft"), Text(_ranges(rubric, say), "soft")]
     by_column = dict.fromkeys(spread.column for spread in results.spreads if spread.column != ALL)
     sections = [
-        Section("about", "", [Text(provenance(results.scored, say), "soft"), Text(_ranges(rubric, say), "soft")]),
-        _judges(results, say),
-        _spreads("scores", say("scores"), results, ALL, say),
-        *(
-            _spreads(f"by-{at}", say("scores_by", column=column), results, column, say)
-            for at, column in enumerate(by_column)
-        ),
+        Section("result", say("result"), [*summary.headline(results, say), *about]),
+        summary.scores(results, say),
+        *(summary.by_column(f"by-{at}", column, results, say) for at, column in enumerate(by_column)),
         *(_comparison(f"groups-{at}", groups, rubric, say) for at, groups in enumerate(results.compared)),
         _agreement(results, say),
         _elements(results, say),
         _against(results, say),
         _apart(results, say),
+        _judges(results, say),
     ]
     return Document(
         title=f"{rubric.title[language]} ({rubric.name} {rubric.version})",
@@ -53,6 +52,8 @@ def document(results: ScoreResults, language: Language) -> Document:
         demonstration=None,
         banner=[],
         sections=[section for section in sections if section is not None],
+        contents_label=say("contents"),
+        skip_label=say("skip"),
         notes=notes(results, say),
     )
 
@@ -81,27 +82,12 @@ def _judges(results: ScoreResults, say: Words) -> Section:
     return Section("judges", say("judges"), [Table(columns(*(say(key) for key in keys)), rows)])
 
 
-def _spreads(key: str, title: str, results: ScoreResults, column: str, say: Words) -> Section:
-    chosen = [spread for spread in results.spreads if spread.column == column]
-    names = [measure.name for measure in measures(results.scored.rubric)]
-    means = {(spread.value, spread.judge, spread.measure): _mean(say, spread) for spread in chosen}
-    rows = [
-        cells(
-            _judge(judge, say) if value == ALL else f"{value or say('blank')}: {_judge(judge, say)}",
-            *(means[value, judge, name] for name in names),
-        )
-        for value, judge in dict.fromkeys((spread.value, spread.judge) for spread in chosen)
-    ]
-    head = columns(say("judge"), *(_measure(name, results.scored.rubric, say) for name in names))
-    floored = [say("floored")] if results.scored.rubric.floors else []
-    return Section(key, title, [Table(head, rows, " ".join([say("means"), *floored]))])
-
-
 def _comparison(key: str, groups: GroupComparison, rubric: Rubric, say: Words) -> Section:
     (n_first, of_first), (n_second, of_second) = groups.scored
+    order = [measure.name for measure in summary.total_first(rubric)]
     rows = [
         cells(
-            _measure(compared.label, rubric, say),
+            summary.titled(compared.label, rubric, say),
             plain(compared.mean_first, 2),
             plain(compared.mean_second, 2),
             _with_interval(compared.difference.value, compared.difference.interval),
@@ -110,7 +96,7 @@ def _comparison(key: str, groups: GroupComparison, rubric: Rubric, say: Words) -
             plain(compared.mann_whitney.p_value, 4),
             plain(compared.effect.value, 2),
         )
-        for compared in groups.comparisons
+        for compared in sorted(groups.comparisons, key=lambda one: order.index(one.label))
     ]
     caption = [
         say("scored", first=groups.first, a=n_first, b=of_first, second=groups.second, c=n_second, d=of_second)
@@ -124,7 +110,11 @@ def _comparison(key: str, groups: GroupComparison, rubric: Rubric, say: Words) -
     tests = [say(name) for name in ("welch_p", "holm_p", "mann_whitney_p", "hedges_g")]
     head = columns(say("measure"), groups.first, groups.second, say("difference"), *tests)
     title = say(
-        "groups", column=groups.column, first=groups.first, second=groups.second, judge=_judge(groups.judge, say)
+        "groups",
+        column=groups.column,
+        first=groups.first,
+        second=groups.second,
+        judge=summary.judge_name(groups.judge, say),
     )
     return Section(key, title, [Table(head, rows, " ".join(caption))])
 
@@ -151,7 +141,7 @@ def _figures(agreed: Sequence[MeasureRow], keys: Sequence[str], title: str, rubr
             ]
             by_key = {statistic.key: statistic for statistic in (*paired, *measure.statistics)}
             figures = (_statistic(say, by_key[key]) if key in by_key else "" for key in keys)
-            rows.append(cells(_measure(measure.measure, rubric, say), *figures))
+            rows.append(cells(summary.titled(measure.measure, rubric, say), *figures))
     head = tuple(Column(say(key), number=False) for key in ("measure", *(f"statistic_{key}" for key in keys)))
     return Table(head, rows, title=title)
 
@@ -159,8 +149,8 @@ def _figures(agreed: Sequence[MeasureRow], keys: Sequence[str], title: str, rubr
 def _statistic(say: Words, statistic: StatisticRow) -> str:
     if statistic.value is None:
         return say("not_estimable", reason=spoken(statistic.reason, say.language))
-    n = say("of", n=statistic.n_used, of=statistic.n)
-    return f"{_with_interval(statistic.value, statistic.interval)} ({n})"
+    n = "" if statistic.n_used == statistic.n else f" ({say('of', n=statistic.n_used, of=statistic.n)})"
+    return _with_interval(statistic.value, statistic.interval) + n
 
 
 def _elements(results: ScoreResults, say: Words) -> Section:
@@ -170,13 +160,15 @@ def _elements(results: ScoreResults, say: Words) -> Section:
     for item in results.scored.rubric.items:
         low, high = (item.scale.low, item.scale.high) if item.scale else (0, 1)
         for slot in item.slots:
-            row = [Cell(_measure(item.name, results.scored.rubric, say) if item.scale else f"{item.name} {slot}")]
+            title = summary.titled(item.name, results.scored.rubric, say)
+            row = [Cell(title if item.scale else f"{title}: {slot}")]
             for judge in judges:
                 given = [scored.values[item.key][slot] for scored in results.rows if scored.judge == judge]
                 known = [value for value in given if value is not None]
                 mean = sum(known) / len(known) if known else None
                 heat = None if mean is None else (mean - low) / (high - low)
-                row.append(Cell(f"{plain(mean, 2)} ({say('of', n=len(known), of=len(given))})", heat=heat))
+                soft = "" if len(known) == len(given) else f"({say('of', n=len(known), of=len(given))})"
+                row.append(Cell(plain(mean, 2), heat=heat, soft=soft))
             rows.append(tuple(row))
     return Section("elements", say("elements"), [Table(columns(say("element"), *judges), rows, say("heat"))])
 
@@ -257,10 +249,6 @@ def _values(furthest: Disagreement, say: Words) -> str:
     return "; ".join([*shown[:MOST_VALUES], *more])
 
 
-def _judge(name: str, say: Words) -> str:
-    return say("all_judges") if name == ALL_JUDGES else name
-
-
 def _measure(name: str, rubric: Rubric, say: Words) -> str:
     """An area and an item with a label by that, one without by its title, as the form has it."""
     titles = {item.name: item.title[say.language] for item in rubric.items if item.label is None}
@@ -269,10 +257,6 @@ def _measure(name: str, rubric: Rubric, say: Words) -> str:
 
 def _short(value: float | None) -> str:
     return "–" if value is None else f"{value:g}"
-
-
-def _mean(say: Words, spread: Spread) -> str:
-    return f"{plain(spread.mean, 2)} ({say('of', n=spread.n, of=spread.of)})"
 
 
 def _part(say: Words, count: int, of: int) -> str:

@@ -6,11 +6,11 @@ const Board = {
 
   start() {
     const { categories } = Arena.data.get("index");
-    this.chosen = categories.map(() => -1);
+    this.chosen = categories.map(({ key, levels }) => Address.place(key, levels));
     const fields = categories.map((category, at) => this.choice(this.title(category), category.called, (level) => {
       this.chosen[at] = level;
       this.refresh();
-    }));
+    }, this.chosen[at]));
     const reset = Arena.el("button", { type: "button", id: "reset", click: () => this.reset() }, Arena.say("reset"));
     Arena.show("filters", ...fields, reset, Arena.el("output", { id: "showing", class: "soft" }));
     document.getElementById("filters").addEventListener("submit", (event) => event.preventDefault());
@@ -21,10 +21,10 @@ const Board = {
   title: ({ key, factor }) => (key.startsWith("persona.") ? `${Arena.say("persona")}: ${factor}` : Arena.say(key)),
 
   // A labelled select of "all" and the options; calls back with the option's number or -1.
-  choice(label, options, changed) {
+  choice(label, options, changed, chosen = -1) {
     const select = Arena.el("select", { "aria-label": label, change: () => changed(Number(select.value)) },
       Arena.el("option", { value: -1 }, Arena.say("all")),
-      ...options.map((option, at) => Arena.el("option", { value: at }, option)));
+      ...options.map((option, at) => Arena.el("option", { value: at, selected: at === chosen }, option)));
     return Arena.el("label", {}, Arena.el("span", {}, label), select);
   },
 
@@ -36,6 +36,8 @@ const Board = {
 
   refresh() {
     this.matches = Figures.passing(this.chosen);
+    const { categories } = Arena.data.get("index");
+    Address.keep(categories.map(({ key, levels }, at) => [key, this.chosen[at] < 0 ? null : levels[this.chosen[at]]]));
     const of = Arena.data.get("index").outcome.length;
     document.getElementById("showing").textContent = Arena.say("showing", { n: this.matches.length, of });
     this.table();
@@ -87,7 +89,7 @@ const Board = {
       ...(served ? [["seconds", "seconds"], ["usd_per_1000", "usd_per_1000"]] : [])];
     const head = columns.map(([key, word]) => this.heading(key, word === null ? Arena.interval() : Arena.say(word)));
     const body = rows.map((row) => Arena.el("tr", {},
-      Arena.el("th", { scope: "row" }, Arena.el("span", { class: "fit" }, Arena.dot(row.endpoint), row.name)),
+      Arena.el("th", { scope: "row" }, Arena.el("span", { class: "fit" }, Arena.dot(row.endpoint), Arena.page(row.endpoint))),
       this.number(Arena.plain(row.rating), row.reason), this.number(Arena.limits(row.lower, row.upper)),
       ...(note === "of_level" ? [this.number(row.near ? `${Arena.plain(row.near.rating)} [${Arena.limits(row.near.lower, row.near.upper)}]` : "–")] : []),
       this.number(row.wins), this.number(row.losses), this.number(row.ties), this.number(row.played),
@@ -100,7 +102,7 @@ const Board = {
     document.getElementById("board-note").textContent = Arena.say(note) + remarks.join("");
     const rated = rows.filter((row) => row.rating !== null).map((row) => ({ ...row, label: row.name, value: row.rating,
       colour: Arena.colour(row.endpoint), shown: Arena.plain(row.rating) }));
-    Arena.show("rating-chart", ...(rated.length ? [Charts.dots(rated, { title: Arena.say("rating") })] : []));
+    Arena.show("rating-chart", ...(rated.length ? Charts.dots(rated, { title: Arena.say("rating"), axis: Arena.say("rating_axis") }) : []));
   },
 
   digits: (value) => String(Number(value.toPrecision(3))),
@@ -154,7 +156,7 @@ const Board = {
   judges() {
     const { names, position, consistency, between } = Arena.data.get("summary").judges;
     const part = (key, rows, reference) => [Arena.el("h3", {}, Arena.say(key)), Arena.el("p", { class: "soft" }, Arena.say(`${key}_note`)),
-      Arena.el("figure", { tabindex: 0 }, Charts.dots(rows, { title: Arena.say(key), reference, percent: true }))];
+      Arena.el("figure", { tabindex: 0 }, ...Charts.dots(rows, { title: Arena.say(key), reference, percent: true, axis: Arena.say(key) }))];
     const row = (label, value, lower, upper) => ({ label, value, lower, upper, colour: "su", shown: Arena.percent(value) });
     const parts = [
       ...part("position", position.map((each, at) => row(names[at], ...each.slice(4, 7))), 0.5),

@@ -47,6 +47,17 @@ const Arena = {
     return element;
   },
 
+  // Elements from a data file: texts, and [name, attributes, ...inner]. Formulas are of a namespace of their own.
+  built(part, space = "http://www.w3.org/1999/xhtml") {
+    if (typeof part === "string") return document.createTextNode(this.shown(part));
+    const [name, attributes, ...inner] = part;
+    const own = name === "math" ? "http://www.w3.org/1998/Math/MathML" : space;
+    const element = document.createElementNS(own, name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    element.append(...inner.map((child) => this.built(child, own)));
+    return element;
+  },
+
   // What can't be seen is made visible: control characters, and those that turn the reading direction.
   shown: (text) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "\ufffd"),
 
@@ -88,6 +99,11 @@ const Arena = {
 
   name(endpoint) {
     return this.data.get("summary").ratings.names[endpoint] ?? "?";
+  },
+
+  // Its name as a link to its own page.
+  page(endpoint) {
+    return this.el("a", { href: this.data.get("summary").ratings.pages[endpoint] }, this.name(endpoint));
   },
 
   dot(endpoint) {

@@ -1,0 +1,11 @@
+"""The same run on several machines, on a Dask cluster (extra ``[cluster]``).
+
+shares.py     which items are whose, by identity
+addresses.py  what ``--on`` may say
+desk.py       what the machines of a run have in common: limits, caps, progress, the word to stop
+service.py    the desk as a part of the scheduler, and how it is asked
+shard.py      one worker's part of a stage: the ordinary stage functions, a journal segment of its own
+segments.py   segments of workers that do not see the run folder, fetched in blocks
+crew.py       the driver: places shards, watches, replaces what was lost, merges
+pipeline.py   the stages as the driver runs them: first elsewhere, then over what came
+"""

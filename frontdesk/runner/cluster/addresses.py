@@ -1,0 +1,112 @@
+"""What ``--on`` may say: ``local:N``, a scheduler's address, or a file that describes a cluster."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from gateway.proxies import is_loopback
+from runstore.problems import InputProblem, Problem, nearest
+
+EXTRA = "cluster"
+MOST_LOCAL = 256
+KINDS = {
+    "slurm": "dask_jobqueue:SLURMCluster",
+    "pbs": "dask_jobqueue:PBSCluster",
+    "lsf": "dask_jobqueue:LSFCluster",
+    "sge": "dask_jobqueue:SGECluster",
+    "oar": "dask_jobqueue:OARCluster",
+    "htcondor": "dask_jobqueue:HTCondorCluster",
+    "kubernetes": "dask_kubernetes.operator:KubeCluster",
+    "ssh": "distributed:SSHCluster",
+}
+"""What a cluster file may ask for, and the class that makes it."""
+EXPECTED = "local:N, tcp://HOST:PORT, tls://HOST:PORT, or a YAML file that describes a cluster"
+
+
+@dataclass(frozen=True, slots=True)
+class On:
+    """Where a run's calls are made. One of ``workers`` (of this machine), ``address``, ``file``."""
+
+    text: str
+    workers: int = 0
+    address: str = ""
+    file: Path | None = None
+
+    @property
+    def is_private(self) -> bool:
+        """Whether nobody can listen on the way: this machine alone, or an encrypted way."""
+        if self.workers:
+            return True
+        return self.address.startswith("tls://") or is_loopback(urlsplit(self.address).hostname or "")
+
+
+def parse(text: str) -> On:
+    """Raises Problem for anything else, and where the extra is not installed."""
+    if importlib.util.find_spec("distributed") is None:
+        raise Problem(
+            f"--on {text}: several machines need the extra [{EXTRA}]: pip install 'tutor-arena[{EXTRA}]'"
+        )
+    if local := re.fullmatch(r"local:(\d{1,6})", text):
+        count = int(local[1])
+        if not 1 <= count <= MOST_LOCAL:
+            raise Problem(f"--on: found {text!r}, expected local:1 to local:{MOST_LOCAL}")
+        return On(text, workers=count)
+    if re.fullmatch(r"(tcp|tls)://[^/\s]+:\d{1,5}", text):
+        return On(text, address=text)
+    path = Path(text)
+    if path.suffix in (".yaml", ".yml", ".json"):
+        if not path.is_file():
+            raise InputProblem(path, "a file that describes a cluster", found="no such file", field="--on")
+        return On(text, file=path)
+    raise Problem(f"--on: found {text!r}, expected {EXPECTED}")
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A cluster file: ``kind``, ``workers`` (how many to ask for), ``options`` (those of the kind's class)."""
+
+    kind: str
+    workers: int
+    options: dict[str, Any]
+
+    def made(self) -> Any:
+        """The cluster, asked for. Raises Problem where the package that makes it is not installed."""
+        module, _, name = KINDS[self.kind].partition(":")
+        try:
+            made = getattr(importlib.import_module(module), name)
+        except ImportError as error:
+            package = module.partition(".")[0].replace("_", "-")
+            raise Problem(f"--on: clusters of kind {self.kind} need {package}: pip install {package}") from error
+        return made(**self.options)
+
+
+def described(path: Path) -> Described:
+    """Read a cluster file. Raises InputProblem."""
+    import yaml
+
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputProblem(path, "YAML", found=str(error)) from error
+    if not isinstance(data, dict):
+        raise InputProblem(path, "kind, workers and options", found=type(data).__name__)
+    table = cast("dict[str, Any]", data)
+    for key in table:
+        if key not in ("kind", "workers", "options"):
+            raise InputProblem(path, "kind, workers and options", found=key)
+    kind, workers, options = table.get("kind"), table.get("workers", 1), table.get("options") or {}
+    if kind not in KINDS:
+        near = nearest(str(kind), KINDS)
+        expected = f"one of {', '.join(KINDS)}" + (f"; did you mean {near}?" if near else "")
+        raise InputProblem(path, expected, found=kind, field="kind")
+    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
+        raise InputProblem(path, "a whole number, 1 at least", found=workers, field="workers")
+    if not isinstance(options, dict):
+        raise InputProblem(path, "the options of the cluster's class", found=options, field="options")
+    return Described(kind, workers, cast("dict[str, Any]", options))

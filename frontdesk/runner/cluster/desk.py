@@ -1,0 +1,211 @@
+"""What the machines of a run have in common: limits and caps, how far each shard is, and the word to stop.
+
+Plain objects without a network: :mod:`frontdesk.runner.cluster.service` makes them reachable.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from arena.trial import JudgeTrial
+from gateway.budget import Budget, Most, Spent
+from gateway.errors import BudgetReached, Interrupted, JournalLost, NotReadable, Stopped
+from gateway.leases import Ended, Lender, Place
+from runstore.records import Usage
+
+StopKind = Literal["interrupted", "budget", "unreadable", "journal", "machines"]
+Limits = tuple[float | None, float | None]
+
+
+class MachinesLost(Stopped):
+    """The scheduler, or every worker, is gone: what is finished is kept, and the run can be resumed anywhere."""
+
+    exit_code = 1
+
+
+STOPS: dict[StopKind, type[Stopped]] = {
+    "interrupted": Interrupted,
+    "budget": BudgetReached,
+    "unreadable": NotReadable,
+    "journal": JournalLost,
+    "machines": MachinesLost,
+}
+
+
+def kind_of(reason: Stopped) -> StopKind:
+    """The name by which a reason travels."""
+    return next((kind for kind, cls in STOPS.items() if isinstance(reason, cls)), "interrupted")
+
+
+@dataclass(slots=True)
+class Seen:
+    """One judge's sheets or rounds of one shard: how many, how many unreadable, and the last of those."""
+
+    judged: int = 0
+    unreadable: int = 0
+    raw: str = ""
+    reason: str | None = None
+
+
+@dataclass(slots=True)
+class Told:
+    """How far one shard is, as its worker says. ``segment``: the file on the worker that its calls are in."""
+
+    done: int = 0
+    of: int = 0
+    in_flight: int = 0
+    spent: dict[str, Any] = field(default_factory=dict[str, Any])
+    judges: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    segment: str = ""
+    size: int = 0
+
+
+@dataclass(slots=True)
+class Stage:
+    """One stage that is under way. ``attempts``: how often each shard has been started."""
+
+    name: str
+    lender: Lender
+    is_capped: bool
+    limited: tuple[str, ...]
+    trial_rounds: int
+    trial_unit: str
+    told: dict[str, Told] = field(default_factory=dict[str, Told])
+    holders: dict[str, str] = field(default_factory=dict[str, str])
+    started: set[str] = field(default_factory=set[str])
+    lines: dict[str, None] = field(default_factory=dict[str, None])
+    stop: tuple[StopKind, str] | None = None
+
+
+class Desk:
+    """One run's desk. Every method takes and gives plain values, as they travel."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._stage: Stage | None = None
+
+    # -- the driver
+
+    def open(
+        self,
+        stage: str,
+        limits: dict[str, Limits],
+        caps: dict[str, Any],
+        state: dict[str, Any],
+        trial: tuple[int, str],
+    ) -> None:
+        """A stage begins. ``caps`` and ``state``: the budget's caps, and what has been spent under them."""
+        budget = Budget(**caps)
+        budget.restore(state)
+        lender = Lender(limits, budget, self._clock)
+        limited = tuple(name for name, limit in limits.items() if any(limit))
+        self._stage = Stage(stage, lender, budget.is_capped, limited, *trial)
+
+    def look(self) -> dict[str, Any]:
+        """How far all shards are, together."""
+        stage = self._open()
+        told = list(stage.told.values())
+        lines = list(stage.lines)
+        stage.lines.clear()
+        return {
+            "done": sum(one.done for one in told),
+            "in_flight": sum(one.in_flight for one in told),
+            "spent": _sum(one.spent for one in told),
+            "budget": stage.lender.budget.state() if stage.is_capped else None,
+            "note": self._trial(stage).note,
+            "lines": lines,
+            "stop": stage.stop,
+            "segments": {name: (one.segment, one.size) for name, one in stage.told.items() if one.segment},
+        }
+
+    def stop(self, kind: StopKind, text: str) -> None:
+        """No shard starts a further call; the first reason counts."""
+        if self._stage is not None and self._stage.stop is None:
+            self._stage.stop = (kind, text)
+
+    # -- the workers
+
+    def start(self, stage: str, holder: str, worker: str) -> bool:
+        """Whether this attempt at a shard may start: a second time (after its worker was lost) it may not."""
+        if self._stage is None or self._stage.name != stage or holder in self._stage.started:
+            return False
+        self._stage.started.add(holder)
+        self._stage.holders[holder] = worker
+        return True
+
+    def beat(self, holder: str, told: dict[str, Any], lines: Sequence[str]) -> tuple[StopKind, str] | None:
+        """A shard says how far it is; whether it shall stop, and why."""
+        stage = self._open()
+        stage.told[holder] = Told(**told)
+        stage.lines.update(dict.fromkeys(lines))
+        if stage.stop is None and (failed := self._failed_trial(stage, stage.told[holder])) is not None:
+            stage.stop = ("unreadable", str(failed))
+        return stage.stop
+
+    def places(self, holder: str, endpoint: str, tokens: list[int], unused: list[int], more: int) -> list[Place]:
+        """Start times under the endpoint's limits; ``unused`` ones are given back, ``more`` tokens were used."""
+        lender = self._open().lender
+        lender.unused(endpoint, unused)
+        lender.settle(endpoint, more)
+        return lender.places(holder, endpoint, tokens)
+
+    def permits(
+        self,
+        holder: str,
+        wanted: list[tuple[float, float] | None],
+        told: list[tuple[Any, Any, Any]],
+        is_over: list[bool],
+        back: list[tuple[float, float] | None],
+    ) -> tuple[int, str | None]:
+        """Calls under the run's caps; what ended, and what is given back, is taken in first."""
+        lender = self._open().lender
+        ended = [Ended(_most(left), None if usage is None else Usage.of(usage), usd) for left, usage, usd in told]
+        lender.ended(holder, ended, is_call=is_over)
+        lender.returned(holder, [_most(one) for one in back])
+        return lender.permits(holder, [_most(one) for one in wanted])
+
+    def lose(self, worker: str) -> None:
+        """A worker is gone: what it held comes back."""
+        if self._stage is not None:
+            for holder in [name for name, whose in self._stage.holders.items() if whose == worker]:
+                self._stage.lender.forget(holder)
+                self._stage.told.get(holder, Told()).in_flight = 0
+
+    def _open(self) -> Stage:
+        if self._stage is None:
+            raise RuntimeError("no stage is under way")
+        return self._stage
+
+    def _trial(self, stage: Stage) -> JudgeTrial:
+        trial = JudgeTrial(stage.trial_rounds, stage.trial_unit)
+        for told in stage.told.values():
+            for judge, seen in told.judges.items():
+                trial.judged[judge] += seen["judged"]
+                trial.unreadable[judge] += seen["unreadable"]
+        return trial
+
+    def _failed_trial(self, stage: Stage, told: Told) -> NotReadable | None:
+        if not stage.trial_rounds or not told.judges:
+            return None
+        trial = self._trial(stage)
+        for judge, seen in told.judges.items():
+            failed = trial.verdict(judge, seen["raw"], seen["reason"]) if seen["unreadable"] else None
+            if failed is not None:
+                return failed
+        return None
+
+
+def _most(value: Sequence[float] | None) -> Most | None:
+    return None if value is None else Most(*value)
+
+
+def _sum(parts: Any) -> dict[str, Any]:
+    total: Counter[str] = Counter(asdict(Spent()))
+    for part in parts:
+        for name, value in part.items():
+            total[name] += value
+    return dict(total)

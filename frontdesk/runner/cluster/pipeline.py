@@ -1,0 +1,55 @@
+"""The stages as the driver of several machines runs them: their calls are made elsewhere first.
+
+Afterwards each stage runs here as it always does. Every call is answered from the journal, so what is published is
+what one machine would have published; what is missing for any reason is asked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from frontdesk.runner.cluster.crew import NEEDED, Crew, served_of
+from frontdesk.runner.config import Config
+from frontdesk.runner.pipeline import Pipeline
+from frontdesk.runner.plan import NOTHING_KEPT, Kept
+from frontdesk.runner.progress import Progress
+from frontdesk.runner.runfolder import RunFolder
+from gateway.engine import Gateway
+from runstore.records import Judgment, Reply, Subset, Verdict
+
+
+class ClusterPipeline(Pipeline):
+    """A goal's judging, the student's side and a refresh ask little at a time, each after the last: they stay."""
+
+    def __init__(
+        self, folder: RunFolder, config: Config, gateway: Gateway, progress: Progress, crew: Crew
+    ) -> None:
+        super().__init__(folder, config, gateway, progress)
+        self._crew = crew
+        self._stays = False
+
+    async def collect(self, subsets: Sequence[Subset], kept: Kept = NOTHING_KEPT) -> Sequence[Reply]:
+        self._stays = kept is not NOTHING_KEPT
+        return await super().collect(subsets, kept)
+
+    async def judge(
+        self, subsets: Sequence[Subset], replies: Sequence[Reply], kept: Kept = NOTHING_KEPT
+    ) -> tuple[list[Judgment], list[Verdict]]:
+        self._stays = kept is not NOTHING_KEPT
+        return await super().judge(subsets, replies, kept)
+
+    @asynccontextmanager
+    async def elsewhere(self, stage: str, of: int) -> AsyncGenerator[None]:
+        if self._stays or stage not in NEEDED:
+            yield
+            return
+        unit = "sheets" if stage == "score" else "rounds"
+        await self._crew.ahead(self, stage, of, unit)
+        endpoints: dict[str, Any] = self.opened().endpoints
+        served = served_of(endpoints)
+        with self.progress.quiet():
+            yield
+        for name, count in served.items():
+            endpoints[name].spent.served = count

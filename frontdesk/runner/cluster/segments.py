@@ -1,0 +1,88 @@
+"""Workers that do not see the run folder: what they need is sent, what they write is fetched in blocks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import orjson
+
+from frontdesk.runner.cluster.shares import Share
+from runstore.journal import new_segment
+from runstore.segments import checked_lines, header, segments
+
+BLOCK = 8 << 20
+
+
+def lines_of(folder: Path, stage: str, share: Share) -> bytes:
+    """A segment with the calls of one share of a stage that a journal holds; nothing where there are none."""
+    found = list(_lines(folder, stage, share))
+    return b"".join([header(copied=True), *found]) if found else b""
+
+
+def _lines(folder: Path, stage: str, share: Share) -> Iterator[bytes]:
+    named = b'"where":[' + orjson.dumps(stage)
+    for path in segments(folder):
+        with path.open("rb", buffering=1 << 20) as file:
+            for _, line in checked_lines(path, file, []):
+                if named in line and share.has(orjson.loads(line)["where"][1]):
+                    yield line
+
+
+def share_of_rows(path: Path, share: Share, id_of: Callable[[dict[str, str]], str]) -> bytes:
+    """The rows of a JSON-lines file that belong to the share, as they stand there."""
+    with path.open("rb") as file:
+        return b"".join(line for line in file if line.strip() and share.has(id_of(orjson.loads(line))))
+
+
+def read_block(path: str, offset: int, size: int = BLOCK) -> bytes:
+    """A part of a file, on the worker that has it; nothing where it is not there."""
+    try:
+        with Path(path).open("rb") as file:
+            file.seek(offset)
+            return file.read(size)
+    except FileNotFoundError:
+        return b""
+
+
+class Copies:
+    """The driver's copies of workers' segments, each a prefix of its original in whole lines."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._open: dict[str, tuple[Path, int]] = {}
+        self._fetched: dict[str, int] = {}
+        self._rest: dict[str, bytes] = {}
+
+    def fetched(self, name: str) -> int:
+        """Bytes of a segment that have been fetched."""
+        return self._fetched.get(name, 0)
+
+    def add(self, name: str, block: bytes) -> None:
+        """Append a block; half a line waits for its other half. Raises OSError."""
+        self._fetched[name] = self.fetched(name) + len(block)
+        whole, _, rest = (self._rest.pop(name, b"") + block).rpartition(b"\n")
+        self._rest[name] = rest
+        if not whole:
+            return
+        if name in self._open:
+            _write(self._open[name][1], whole + b"\n")
+            return
+        path, begun, out = new_segment(self._folder)
+        _write(out, whole + b"\n")  # the first block has the header
+        begun.rename(path)
+        self._open[name] = path, out
+
+    def close(self) -> None:
+        """On the disk, all of them."""
+        for _, handle in self._open.values():
+            os.fdatasync(handle)
+            os.close(handle)
+        self._open.clear()
+
+
+def _write(out: int, block: bytes) -> None:
+    view = memoryview(block)
+    while view:
+        view = view[os.write(out, view) :]

@@ -1,0 +1,59 @@
+"""The desk as a part of the scheduler, and how it is asked: one small message for many calls."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from distributed import Worker
+from distributed.diagnostics.plugin import SchedulerPlugin
+
+from frontdesk.runner.cluster.desk import Desk
+
+OPERATION = "tutor_arena_desk"
+
+
+class DeskPlugin(SchedulerPlugin):
+    """Keeps a desk for each run that uses the cluster; knows when a worker, or a run's driver, is gone."""
+
+    name = OPERATION
+    idempotent = True
+
+    async def start(self, scheduler: Any) -> None:
+        self._desks: dict[str, Desk] = {}
+        self._drivers: dict[str, str] = {}
+        scheduler.handlers[OPERATION] = self._ask
+
+    async def _ask(self, run: str, what: str, args: list[Any]) -> Any:
+        if what == "drive":
+            self._drivers[args[0]] = run
+            self._desks[run] = Desk()
+            return None
+        if what == "leave":
+            self._drivers = {client: one for client, one in self._drivers.items() if one != run}
+            self._desks.pop(run, None)
+            return None
+        return getattr(self._desks[run], what)(*args)
+
+    def remove_worker(self, scheduler: Any, worker: str, **_: Any) -> None:  # noqa: ARG002 - as it is called
+        for desk in self._desks.values():
+            desk.lose(worker)
+
+    def remove_client(self, scheduler: Any, client: str) -> None:  # noqa: ARG002 - as it is called
+        if (run := self._drivers.pop(client, None)) is not None:
+            self._desks[run].stop("machines", "the process that drives the run is gone")
+
+
+class Line:
+    """A worker's way to its run's desk, from the event loop of a shard's own thread."""
+
+    def __init__(self, worker: Worker, run: str) -> None:
+        self._worker, self._run = worker, run
+
+    async def __call__(self, op: str, *args: object) -> Any:
+        """Raises OSError, or what the desk raised."""
+        asked = asyncio.run_coroutine_threadsafe(self._send(op, args), self._worker.loop.asyncio_loop)  # pyright: ignore
+        return await asyncio.wrap_future(asked)
+
+    async def _send(self, op: str, args: tuple[object, ...]) -> Any:
+        return await getattr(self._worker.scheduler, OPERATION)(run=self._run, what=op, args=list(args))

@@ -1,0 +1,323 @@
+"""One worker's part of a stage: the ordinary stage functions over its share, a journal segment of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import tempfile
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from arena.scoring.sheets import Form, score_all
+from arena.trial import JudgeTrial
+from frontdesk.runner import score_plan
+from frontdesk.runner.cluster.desk import STOPS, MachinesLost, Seen, Told, kind_of
+from frontdesk.runner.cluster.shares import Share
+from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
+from frontdesk.runner.progress import Progress
+from frontdesk.runner.runfolder import RunFolder
+from gateway.adapters.catalog import build
+from gateway.budget import Budget
+from gateway.engine import Gateway
+from gateway.errors import Stopped
+from gateway.leases import LentBudget, LentPlaces, Place
+from gateway.secrets import words_of
+from runstore.journal import Journal
+from runstore.problems import Problem
+from runstore.records import Sheet
+
+BEAT_S = 0.2
+DRAIN_S = 30.0
+Desk = Callable[..., Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a worker is sent: plain values, and the files of the run folder that it needs and may not see.
+
+    ``seen_by``: a file in the run's journal folder, by which a worker knows that it sees the folder. ``earlier``:
+    finished calls of the share, for one that does not. ``environ``: keys, where the way is encrypted.
+    """
+
+    run: str
+    stage: str
+    share: Share
+    attempt: int
+    endpoints: tuple[str, ...]
+    config: bytes
+    inputs: Mapping[str, bytes]
+    folder: str
+    sees: bool
+    given: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    earlier: bytes = b""
+    environ: Mapping[str, str] = field(default_factory=dict[str, str])
+    limited: tuple[str, ...] = ()
+    caps: Mapping[str, float | None] = field(default_factory=dict[str, "float | None"])
+
+    @property
+    def holder(self) -> str:
+        """The name under which the shard borrows."""
+        return f"{self.stage}-{self.share.index}-{self.attempt}"
+
+
+def run_shard(order: Order) -> dict[str, str]:
+    """Work one shard to its end, on a worker. ``state``: done, stopped (and why), again, or problem."""
+    from distributed import get_worker
+
+    from frontdesk.runner.cluster.service import Line
+
+    worker = get_worker()
+    return work(order, Line(worker, order.run), worker.address)
+
+
+def work(order: Order, desk: Desk, address: str) -> dict[str, str]:
+    """The same with the way to the desk given."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(_work(order, desk, address))
+    return uvloop.run(_work(order, desk, address))
+
+
+async def _work(order: Order, desk: Desk, address: str) -> dict[str, str]:
+    if not await desk("start", order.stage, order.holder, address):
+        return {"state": "again"}
+    try:
+        async with _opened(order, desk) as shard:
+            return await shard.whole()
+    except Problem as problem:
+        return {"state": "problem", "text": f"on worker {address}: {problem}"}
+    except (OSError, RuntimeError) as error:
+        return {"state": "problem", "text": f"on worker {address}: {type(error).__name__}: {error}"}
+
+
+@contextlib.asynccontextmanager
+async def _opened(order: Order, desk: Desk) -> AsyncGenerator[_Shard]:
+    with tempfile.TemporaryDirectory(prefix="tutor-arena-shard-") as name:
+        scratch = Path(name)
+        for path, data in {"run.toml": order.config, **order.inputs}.items():
+            (scratch / path).parent.mkdir(parents=True, exist_ok=True)
+            (scratch / path).write_bytes(data)
+        config = RunFolder(scratch).config()
+        environ = {**os.environ, **order.environ}
+        adapters = {one: build(one, config.endpoints[one], environ=environ) for one in order.endpoints}
+        budget = _budget(order, desk)
+        gateway = Gateway(adapters, budget=budget, environ=environ, words=words_of(config.model_dump()))
+        for endpoint in order.limited:
+            if endpoint in gateway.endpoints:
+                gateway.endpoints[endpoint].lent = _places(order, desk, endpoint)
+        with contextlib.closing(_journal(order)) as gateway.journal:
+            pipeline = ShardPipeline(RunFolder(scratch), config, gateway, order.share)
+            source = RunFolder(Path(order.folder)) if order.sees else _given(order, scratch)
+            async with gateway:
+                yield _Shard(order, desk, pipeline, source)
+
+
+def _journal(order: Order) -> Journal:
+    """The run's own where it is seen, of which only the share's calls are looked at; else a copy of these."""
+
+    def is_mine(stage: str, item: str) -> bool:
+        return stage == order.stage and order.share.has(item)
+
+    if order.sees:
+        return Journal(Path(order.folder) / "journal", only=is_mine)
+    folder = kept_folder(order.run) / order.holder
+    folder.mkdir(parents=True, exist_ok=True)
+    if order.earlier:
+        (folder / "000000-0.jsonl").write_bytes(order.earlier)
+    return Journal(folder)
+
+
+OWN_DISK = "TUTOR_ARENA_OWN_DISK"
+"""Where a worker's environment sets this, it writes to its own disk, even if it sees the run folder."""
+
+
+def sees(path: str) -> bool:
+    """On a worker: whether the run folder is seen, by a file in it, and may be written to."""
+    return Path(path).is_file() and os.access(Path(path).parent, os.W_OK) and not os.environ.get(OWN_DISK)
+
+
+def kept_folder(run: str) -> Path:
+    """Where a worker that does not see the run folder keeps its segments until they have been fetched."""
+    return Path(tempfile.gettempdir()) / f"tutor-arena-{run}"
+
+
+def _given(order: Order, scratch: Path) -> RunFolder:
+    folder = scratch / "given"
+    folder.mkdir()
+    for name, data in order.given.items():
+        (folder / name).write_bytes(data)
+    return RunFolder(folder)
+
+
+def _budget(order: Order, desk: Desk) -> Budget:
+    if not any(order.caps.values()):
+        return Budget()
+
+    async def ask(*what: Any) -> tuple[int, str | None]:
+        granted, refused = await desk("permits", order.holder, *what)
+        return granted, refused
+
+    return LentBudget(**order.caps, ask=ask)  # pyright: ignore[reportArgumentType] - caps are by name
+
+
+def _places(order: Order, desk: Desk, endpoint: str) -> LentPlaces:
+    async def ask(tokens: list[int]) -> list[Place]:
+        unused, more = list(lent.unused), lent.more_tokens
+        lent.unused.clear()
+        lent.more_tokens = 0
+        places = await desk("places", order.holder, endpoint, tokens, unused, more)
+        return [Place(*place) for place in places]
+
+    lent = LentPlaces(ask)
+    return lent
+
+
+class _Counting(JudgeTrial):
+    """A trial that is decided elsewhere: counts, and keeps what the last unreadable reply said."""
+
+    def __init__(self, told: dict[str, Seen]) -> None:
+        super().__init__(0)
+        self._told = told
+
+    def saw(self, judge: str, raw: str, reason: str | None, *, is_readable: bool) -> None:
+        seen = self._told.setdefault(judge, Seen())
+        seen.judged += 1
+        if not is_readable:
+            seen.unreadable += 1
+            seen.raw, seen.reason = raw[:400], reason
+
+
+class ShardPipeline(Pipeline):
+    """The stages over one share, in a folder of no importance; its trials are decided at the desk."""
+
+    def __init__(self, folder: RunFolder, config: Any, gateway: Gateway, share: Share) -> None:
+        self.counted = _Silent()
+        super().__init__(folder, config, gateway, self.counted, share=share)
+        self.seen: dict[str, Seen] = {}
+
+    def trial(self, unit: str = "rounds") -> JudgeTrial:  # noqa: ARG002 - counted here, named at the desk
+        return _Counting(self.seen)
+
+
+class _Silent(Progress):
+    """Counts; whoever watches is elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.done = self.of = 0
+
+    def say(self, line: str) -> None:
+        """What a worker has to say goes to the driver by other ways."""
+
+    def start(self, stage: str, total: int) -> None:  # noqa: ARG002 - one stage a shard
+        self.of = total
+
+    def advance(self) -> None:
+        self.done += 1
+
+
+class _Shard:
+    def __init__(self, order: Order, desk: Desk, pipeline: ShardPipeline, source: RunFolder) -> None:
+        self._order, self._desk, self._pipeline, self._source = order, desk, pipeline, source
+        self._gateway: Gateway = pipeline.opened()
+        self._lines: list[str] = []
+        self._gateway.notify = self._lines.append
+
+    async def whole(self) -> dict[str, str]:
+        beating = asyncio.create_task(self._beat_on())
+        try:
+            await self._stage()
+        except Stopping as stopping:
+            return _stopped(stopping.reason)
+        except Stopped as reason:
+            return _stopped(reason)
+        finally:
+            beating.cancel()
+            await self._last_words()
+        return {"state": "done"} if self._gateway.stopped is None else _stopped(self._gateway.stopped)
+
+    async def _stage(self) -> None:
+        source, pipeline, share = self._source, self._pipeline, self._order.share
+        match self._order.stage:
+            case "simulate":
+                await pipeline.simulate()
+            case "collect":
+                await pipeline.collect([one for one in source.subsets() if share.has(one.id)])
+            case "judge":
+                subsets = [one for one in source.subsets() if share.has(one.id)]
+                await pipeline.judge(subsets, [one for one in source.replies() if share.has(one.subset)])
+            case _:
+                await self._score()
+
+    async def _score(self) -> None:
+        plan, material = score_plan.read_plan(self._source.path)
+        pipeline, trial = self._pipeline, self._pipeline.trial()
+        form = Form.load(material.rubric, pipeline.config.run.language, pipeline.prompts)
+        sessions = [one for one in material.sessions if self._order.share.has(one.id)]
+        pipeline.progress.start("score", len(sessions) * len(plan.judges) * plan.repeats)
+
+        def saw(sheet: Sheet) -> None:
+            trial.saw(sheet.judge, sheet.raw, sheet.reason, is_readable=sheet.readable)
+
+        found = await score_all(
+            self._gateway.ask,
+            form,
+            sessions,
+            plan.judges,
+            repeats=plan.repeats,
+            reask=plan.reask,
+            at_once=MOST_AT_ONCE,
+            finished=pipeline.progress.advance,
+            filled=saw,
+        )
+        if found.stopped is not None:
+            raise found.stopped
+
+    # -- the desk
+
+    async def _beat_on(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT_S)
+            try:
+                stop = await self._beat()
+            except Exception as error:
+                self._end(MachinesLost(f"the scheduler cannot be reached: {type(error).__name__}: {error}"))
+                return
+            if stop is not None and self._gateway.stopped is None:
+                self._end(STOPS[stop[0]](stop[1]))
+
+    def _end(self, reason: Stopped) -> None:
+        self._gateway.stop(reason)
+        asyncio.get_running_loop().call_later(DRAIN_S, self._gateway.give_up)
+
+    async def _beat(self) -> tuple[Any, str] | None:
+        lines = list(self._lines)
+        self._lines.clear()
+        return await self._desk("beat", self._order.holder, asdict(self._told()), lines)
+
+    def _told(self) -> Told:
+        counted, gateway = self._pipeline.counted, self._gateway
+        told = Told(counted.done, counted.of, gateway.in_flight, asdict(gateway.budget.total))
+        told.judges = {judge: asdict(seen) for judge, seen in self._pipeline.seen.items()}
+        if gateway.journal is not None and not self._order.sees:
+            told.segment, told.size = str(gateway.journal.segment), gateway.journal.size
+        return told
+
+    async def _last_words(self) -> None:
+        self._gateway.sync()
+        with contextlib.suppress(Exception):  # a desk that is gone needs no word
+            if isinstance(self._gateway.budget, LentBudget):
+                await self._gateway.budget.tell()
+            for name, endpoint in self._gateway.endpoints.items():
+                if endpoint.lent is not None and (endpoint.lent.unused or endpoint.lent.more_tokens):
+                    unused, more = endpoint.lent.unused, endpoint.lent.more_tokens
+                    await self._desk("places", self._order.holder, name, [], unused, more)
+            await self._beat()
+
+
+def _stopped(reason: Stopped) -> dict[str, str]:
+    return {"state": "stopped", "kind": kind_of(reason), "text": str(reason)}

@@ -1,0 +1,301 @@
+"""One quota and one budget for processes on several machines: lent in batches, given back when unused.
+
+The lender (:class:`Lender`) stands in one place, where every process can reach it. It keeps the limits per minute
+of each endpoint and the caps of the run. A process asks it for what its waiting calls need, all of them in one
+message, and tells it what ended; what a process that died still held is taken back by :meth:`Lender.forget`.
+
+Limits per minute are lent as start times (a leaky bucket without a burst, GCRA): each unit has its own place on
+one time line, so however many processes use them, no minute holds more than the limit. The line runs one part
+in hundred slower than the limit: that much lateness of single calls (0.6 s) still leaves no minute too full.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, cast
+
+from gateway.budget import Budget, Most
+from gateway.errors import BudgetReached
+from runstore.records import Usage
+
+SLOWER = 1.01
+"""How much longer than the limit asks for the line of start times is."""
+RETRY_S = 0.05
+"""How long to wait before asking again for what others hold."""
+
+
+class Place(NamedTuple):
+    """When a call may start: seconds from now, and the number by which the place is given back."""
+
+    wait_s: float
+    number: int
+
+
+class _Line:
+    """One endpoint's requests and tokens a minute as start times, lent to holders."""
+
+    def __init__(self, requests: float | None, tokens: float | None, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._each = SLOWER * 60.0 / requests if requests else 0.0
+        self._each_token = SLOWER * 60.0 / tokens if tokens else 0.0
+        self._due = self._token_due = clock()
+        self._free: list[float] = []
+        self._lent: dict[int, tuple[str, float, int]] = {}
+        self._numbers = 0
+
+    def take(self, holder: str, tokens: int) -> Place:
+        now = self._clock()
+        start = self._request(now)
+        if self._each_token:
+            self._token_due = max(self._token_due, now)
+            start = max(start, self._token_due)
+            self._token_due += tokens * self._each_token
+        self._numbers += 1
+        self._lent[self._numbers] = (holder, start, tokens)
+        if len(self._lent) > 4096:
+            self._lent = {number: one for number, one in self._lent.items() if one[1] > now}
+        return Place(max(0.0, start - now), self._numbers)
+
+    def _request(self, now: float) -> float:
+        if not self._each:
+            return now
+        while self._free and self._free[0] < now:
+            heapq.heappop(self._free)
+        if self._free:
+            return heapq.heappop(self._free)
+        start = max(self._due, now)
+        self._due = start + self._each
+        return start
+
+    def give_back(self, number: int) -> None:
+        """A place that was not used; what has passed is gone."""
+        held = self._lent.pop(number, None)
+        if held is None:
+            return
+        _, start, tokens = held
+        if self._each and start > self._clock():
+            heapq.heappush(self._free, start)
+        self._token_due -= tokens * self._each_token
+
+    def forget(self, holder: str) -> None:
+        for number in [number for number, (whose, _, _) in self._lent.items() if whose == holder]:
+            if self._lent[number][1] > self._clock():
+                self.give_back(number)
+            else:
+                del self._lent[number]
+
+    def settle(self, tokens: int) -> None:
+        """So many tokens more than was lent for were used (or fewer)."""
+        self._token_due += tokens * self._each_token
+
+
+class Ended(NamedTuple):
+    """What a process tells of its calls, in order: one that ended (its most), or what one took."""
+
+    left: Most | None = None
+    usage: Usage | None = None
+    usd: float | None = None
+
+
+class Lender:
+    """The run's limits and caps. ``limits``: by endpoint, requests and tokens a minute; None is no limit."""
+
+    def __init__(
+        self,
+        limits: Mapping[str, tuple[float | None, float | None]],
+        budget: Budget,
+        clock: Callable[[], float],
+    ) -> None:
+        self.budget = budget
+        self._lines = {name: _Line(*limit, clock) for name, limit in limits.items() if any(limit)}
+        self._held: dict[str, list[Most | None]] = defaultdict(list)
+
+    def places(self, holder: str, endpoint: str, tokens: Sequence[int]) -> list[Place]:
+        """Start times for calls of so many tokens each."""
+        return [self._lines[endpoint].take(holder, count) for count in tokens]
+
+    def unused(self, endpoint: str, numbers: Sequence[int]) -> None:
+        """Places that no call will use."""
+        for number in numbers:
+            self._lines[endpoint].give_back(number)
+
+    def settle(self, endpoint: str, tokens: int) -> None:
+        """Correct the tokens that were lent by what the provider counted."""
+        self._lines[endpoint].settle(tokens)
+
+    def permits(self, holder: str, wanted: Sequence[Most | None]) -> tuple[int, str | None]:
+        """How many of the wanted calls may go out now (the first ones), or why none ever will."""
+        granted = 0
+        for most in wanted:
+            try:
+                if not self.budget.fits(most):
+                    break
+            except BudgetReached as reason:
+                return granted, None if granted else str(reason)
+            self.budget.entered(most)
+            self._held[holder].append(most)
+            granted += 1
+        return granted, None
+
+    def ended(self, holder: str, told: Sequence[Ended], *, is_call: Sequence[bool]) -> None:
+        """What came of calls: those that are over leave, and what they took is spent."""
+        for one, is_over in zip(told, is_call, strict=True):
+            if is_over:
+                self._drop(holder, one.left)
+                self.budget.left(one.left)
+            elif one.usage is not None:
+                self.budget.spend(one.usage, one.usd)
+
+    def returned(self, holder: str, unused: Sequence[Most | None]) -> None:
+        """Permits that no call will use."""
+        for most in unused:
+            self._drop(holder, most)
+            self.budget.returned(most)
+
+    def forget(self, holder: str) -> None:
+        """A process is gone: its places are free again, its calls count as lost (they may have been paid for)."""
+        for line in self._lines.values():
+            line.forget(holder)
+        for most in self._held.pop(holder, []):
+            self.budget.lose(most)
+
+    def _drop(self, holder: str, most: Most | None) -> None:
+        if most in self._held[holder]:
+            self._held[holder].remove(most)
+
+
+AskPlaces = Callable[[list[int]], Awaitable[list[Place]]]
+
+
+class LentPlaces:
+    """One endpoint's limits per minute, as a process borrows them: one message for all that wait."""
+
+    def __init__(self, ask: AskPlaces) -> None:
+        self._ask = ask
+        self._wanted: list[tuple[int, asyncio.Future[Place]]] = []
+        self._asking: asyncio.Task[None] | None = None
+        self.unused: list[int] = []
+        self.more_tokens = 0
+
+    async def take(self, tokens: int) -> Place:
+        """A place in the line of the whole run."""
+        future: asyncio.Future[Place] = asyncio.get_running_loop().create_future()
+        self._wanted.append((tokens, future))
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._pump())
+        try:
+            return await future
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled() and future.exception() is None:
+                self.unused.append(future.result().number)
+            raise
+
+    async def _pump(self) -> None:
+        while self._wanted:
+            batch, self._wanted = self._wanted, []
+            try:
+                places = await self._ask([tokens for tokens, _ in batch])
+            except Exception as error:
+                for _, future in batch:
+                    if not future.done():
+                        future.set_exception(error)
+                continue
+            for (_, future), place in zip(batch, places, strict=True):
+                if future.done():
+                    self.unused.append(place.number)
+                else:
+                    future.set_result(place)
+
+    def settle(self, more: int) -> None:
+        """So many tokens more were used than had been lent (or fewer); told with the next message."""
+        self.more_tokens += more
+
+
+AskPermits = Callable[[list["Most | None"], list[Ended], list[bool], list["Most | None"]], Awaitable[Any]]
+
+
+@dataclass(slots=True)
+class LentBudget(Budget):
+    """The run's caps as a process borrows them. ``ask`` sends what is wanted, what ended and what is given back;
+    it returns how many may go out, or why none ever will."""
+
+    ask: AskPermits | None = None
+    _permits: list[Most | None] = field(default_factory=list["Most | None"])
+    _wanted: list[Most | None] = field(default_factory=list["Most | None"])
+    _told: list[Ended] = field(default_factory=list[Ended])
+    _over: list[bool] = field(default_factory=list[bool])
+    _refused: str | None = None
+    _asking: asyncio.Task[None] | None = None
+    _failed: Exception | None = None
+
+    def fits(self, most: Most | None = None) -> bool:
+        """As of a budget of one's own. Raises BudgetReached."""
+        if self._failed is not None:
+            raise self._failed
+        if most in self._permits:
+            return True
+        if self._refused is not None:
+            raise BudgetReached(self._refused)
+        self._wanted.append(most)
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.get_running_loop().create_task(self._pump())
+        return False
+
+    def entered(self, most: Most | None = None) -> None:
+        if most in self._permits:
+            self._permits.remove(most)
+        Budget.entered(self, most)
+
+    def left(self, most: Most | None = None) -> None:
+        self._told.append(Ended(left=most))
+        self._over.append(True)
+        waiting, self._change = self._change, None  # who may go out next is decided elsewhere
+        Budget.left(self, most)
+        self._change = waiting
+
+    def spend(self, tokens: Usage, usd: float | None) -> None:
+        self._told.append(Ended(usage=tokens, usd=usd))
+        self._over.append(False)
+        Budget.spend(self, tokens, usd)
+
+    async def tell(self) -> None:
+        """Say what ended, and give back what nobody waits for."""
+        back = list(self._permits)
+        self._permits.clear()
+        await self._send([], back)
+
+    async def _send(self, wanted: list[Most | None], back: list[Most | None]) -> tuple[int, str | None]:
+        told, over = list(self._told), list(self._over)
+        self._told.clear()
+        self._over.clear()
+        ask = cast("AskPermits", self.ask)
+        return await ask(wanted, told, over, back)
+
+    async def _pump(self) -> None:
+        """One message for all that wait, again and again while somebody does; what nobody took goes back."""
+        while self._wanted or self._permits:
+            await asyncio.sleep(0 if self._wanted else RETRY_S)
+            try:
+                if self._wanted:
+                    await self._borrow()
+                elif self._permits:
+                    await self.tell()
+            except Exception as error:
+                self._failed = error
+            self._wanted.clear()  # all who wait are woken, and say again what they want
+            change, self._change = self._change, None
+            if change is not None and not change.done():
+                change.set_result(None)
+            if self._failed is not None:
+                return
+
+    async def _borrow(self) -> None:
+        wanted = list(self._wanted)
+        granted, self._refused = await self._send(wanted, [])
+        self._permits += wanted[:granted]
+        if not granted and self._refused is None:
+            await asyncio.sleep(RETRY_S)

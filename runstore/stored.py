@@ -1,0 +1,99 @@
+"""Records that stay on the disk: a sequence over a JSON-lines file that holds eight bytes a record."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Generic, TypeVar, cast, overload
+
+import orjson
+from pydantic import BaseModel
+
+from runstore.problems import InputProblem
+from runstore.publish import parse_record, replacing, to_json
+
+R = TypeVar("R", bound=BaseModel)
+
+
+class Stored(Sequence[R]):
+    """The records of a file, each read when it is asked for. The file must not change meanwhile.
+
+    Raises InputProblem naming file, line and field, when a record is read.
+    """
+
+    def __init__(self, path: Path, kind: type[R]) -> None:
+        self._path, self._kind = path, kind
+        self._starts: array[int] | None = None
+
+    def __iter__(self) -> Iterator[R]:
+        for at, line in self._lines():
+            yield self._record(line, at)
+
+    def __len__(self) -> int:
+        return len(self._places())
+
+    @overload
+    def __getitem__(self, index: int) -> R: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[R]: ...
+    def __getitem__(self, index: int | slice) -> R | Sequence[R]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        start = self._places()[index]
+        with self._opened() as file:
+            file.seek(start)
+            return self._record(file.readline(), index)
+
+    def _places(self) -> array[int]:
+        if self._starts is None:
+            self._starts, offset = array("Q"), 0
+            with self._opened() as file:
+                for line in file:
+                    if line.strip():
+                        self._starts.append(offset)
+                    offset += len(line)
+        return self._starts
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        with self._opened() as file:
+            yield from enumerate(line for line in file if line.strip())
+
+    def _opened(self) -> BinaryIO:
+        try:
+            return self._path.open("rb", buffering=1 << 16)
+        except OSError as error:
+            raise InputProblem(self._path, "a readable file", found=error.strerror or str(error)) from error
+
+    def _record(self, line: bytes, at: int) -> R:
+        try:
+            row = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise InputProblem(self._path, "one JSON object a line", found=str(error), line=at + 1) from error
+        return parse_record(self._kind, row, self._path, at + 1)
+
+
+class Lines(Generic[R]):
+    """Rows being written, one JSON object a line."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self.count = 0
+
+    def add(self, row: R) -> None:
+        self._out.write(to_json(row))
+        self._out.write(b"\n")
+        self.count += 1
+
+    def extend(self, rows: Iterable[R]) -> None:
+        for row in rows:
+            self.add(row)
+
+
+@contextmanager
+def writing(path: Path, kind: type[R]) -> Generator[Lines[R]]:
+    """A JSON-lines file that is moved into place when all its rows are there; dropped if they never are."""
+    del kind
+    with replacing(path) as temporary, temporary.open("wb", buffering=1 << 16) as out:
+        yield cast("Lines[R]", Lines(out))

@@ -1,0 +1,245 @@
+"""The same run on several machines: a real scheduler, real workers on loopback, each of which can be killed."""
+
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from frontdesk.cli import main
+from runstore.journal import read_rows
+from tests.support.fake_provider import FakeProvider
+from tests.support.machines import Machines, machines
+from tests.support.small_runs import counts, files_of, finished_twice, spent, start, timeless, write_config
+
+SIZE = {"dialogues": 100, "subsets": 100}
+SMALL = {"dialogues": 12, "subsets": 24, "concurrency": 4}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+    with machines(tmp_path_factory.mktemp("cluster")) as made:
+        yield made
+
+
+def with_workers(cluster: Machines, count: int) -> str:
+    """The address, with exactly so many workers."""
+    while len(cluster.alive) > count:
+        cluster.kill()
+    if (more := count - len(cluster.alive)) > 0:
+        cluster.start(more)
+    return cluster.address
+
+
+def wait_for(process: subprocess.Popen[bytes], holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 90
+    while not holds() and process.poll() is None:
+        assert time.monotonic() < end, "not within the time"
+        time.sleep(0.005)
+
+
+def ended(process: subprocess.Popen[bytes]) -> tuple[int, str]:
+    _, err = process.communicate(timeout=120)
+    return process.returncode, err.decode()
+
+
+def reference(provider: FakeProvider, folder: Path, config: Path) -> tuple[dict[str, bytes], int]:
+    """The run on one machine: what it published, and how many calls it took."""
+    assert main(["run", str(config), "--run", str(folder)]) == 0
+    calls = provider.stats.calls
+    provider.reset()
+    return timeless(files_of(folder)), calls
+
+
+def test_one_two_or_four_workers_publish_the_same_bytes(provider, cluster, tmp_path):
+    config = write_config(tmp_path / "c.toml", provider, **SIZE)
+    alone, calls = reference(provider, tmp_path / "alone", config)
+    for count in (4, 2, 1):
+        address, run = with_workers(cluster, count), tmp_path / f"on-{count}"
+        code, err = ended(start("run", config, "--run", run, "--on", address))
+        assert code == 0, err
+        assert timeless(files_of(run)) == alone
+        assert counts(run) == (calls, 0)
+        assert finished_twice(run) == []
+        assert f"simulate: {SIZE['dialogues']} of {SIZE['dialogues']} dialogues" in err
+        assert provider.stats.calls == calls, "a call was made twice"
+        provider.reset()
+    assert main(["verify", "--run", str(run)]) == 0
+
+
+def test_a_worker_killed_in_each_stage_costs_only_its_calls_in_flight(provider, cluster, tmp_path):
+    config = write_config(tmp_path / "c.toml", provider, **SMALL)
+    alone, calls = reference(provider, tmp_path / "alone", config)
+    in_stages = [30, 12 * 7 + 10, 12 * 7 + 48 + 20]
+    assert in_stages[-1] < calls
+    provider.configure(latency_ms=60, jitter_ms=30)
+    run, address = tmp_path / "run", with_workers(cluster, 3)
+    process = start("run", config, "--run", run, "--on", address)
+    for moment in in_stages:
+        wait_for(process, lambda moment=moment: provider.stats.calls >= moment)
+        cluster.kill()
+        if len(cluster.alive) < 2:
+            cluster.start()
+    code, err = ended(process)
+    assert code == 0, err
+    assert "was lost; its share goes on at" in err
+    assert timeless(files_of(run)) == alone
+    kept, lost = counts(run)
+    assert finished_twice(run) == []
+    assert kept == calls
+    assert provider.stats.answered - kept <= lost <= 3 * 2 * SMALL["concurrency"]
+    assert main(["verify", "--run", str(run)]) == 0
+
+
+def test_a_driver_killed_is_gone_on_with_on_one_machine_or_on_other_workers(provider, cluster, tmp_path):
+    config = write_config(tmp_path / "c.toml", provider, **SMALL)
+    alone, calls = reference(provider, tmp_path / "alone", config)
+    provider.configure(latency_ms=40, jitter_ms=20)
+    run, moments, lost_at_most = tmp_path / "run", [25, 110], 0
+    for moment in moments:
+        process = start("run", config, "--run", run, "--on", with_workers(cluster, 2))
+        wait_for(process, lambda moment=moment: provider.stats.calls >= moment)
+        process.kill()
+        process.communicate()
+        lost_at_most += 2 * 2 * SMALL["concurrency"]
+        time.sleep(1.0)  # its workers notice, and let what is in flight end
+    kept, _ = counts(run)
+    assert provider.stats.answered - kept <= lost_at_most
+    before = provider.stats.answered
+    assert main(["run", str(config), "--run", str(run)]) == 0
+    assert provider.stats.answered - before == calls - kept
+    assert timeless(files_of(run)) == alone
+    assert finished_twice(run) == []
+    assert main(["verify", "--run", str(run)]) == 0
+
+
+def test_a_scheduler_killed_ends_the_run_so_that_it_can_be_resumed(provider, tmp_path):
+    config = write_config(tmp_path / "c.toml", provider, **SMALL)
+    alone, calls = reference(provider, tmp_path / "alone", config)
+    provider.configure(latency_ms=40, jitter_ms=20)
+    run = tmp_path / "run"
+    with machines(tmp_path, 2) as own:
+        process = start("run", config, "--run", run, "--on", own.address)
+        wait_for(process, lambda: provider.stats.calls >= 40)
+        own.scheduler.send_signal(signal.SIGKILL)
+        code, err = ended(process)
+    assert code == 1, err
+    assert "scheduler is gone" in err
+    assert "run the same command again" in err
+    assert "Traceback" not in err
+    kept, _ = counts(run)
+    assert kept > 0
+    before = provider.stats.answered
+    provider.configure(latency_ms=0, jitter_ms=0)
+    assert main(["run", str(config), "--run", str(run)]) == 0
+    assert provider.stats.answered - before == calls - kept
+    assert timeless(files_of(run)) == alone
+    assert finished_twice(run) == []
+
+
+def test_an_interrupt_lets_calls_in_flight_end_on_every_worker(provider, cluster, tmp_path):
+    config = write_config(tmp_path / "c.toml", provider, **SMALL)
+    provider.configure(latency_ms=60, jitter_ms=20)
+    run = tmp_path / "run"
+    process = start("run", config, "--run", run, "--on", with_workers(cluster, 2))
+    wait_for(process, lambda: provider.stats.calls >= 30)
+    process.send_signal(signal.SIGINT)
+    code, err = ended(process)
+    assert code == 130, err
+    assert "simulate stopped: interrupted" in err
+    kept, lost = counts(run)
+    assert lost == 0
+    assert provider.stats.answered == kept < 12 * 7
+    assert main(["verify", "--run", str(run)]) == 0
+
+
+def test_a_cap_on_calls_is_exact_over_workers_kills_and_faults(provider, cluster, tmp_path):
+    cap = 120
+    config = write_config(tmp_path / "c.toml", provider, budget={"calls": cap}, **SMALL)
+    provider.configure(chaos_rate=0.2, chaos_kinds=("500", "503"), latency_ms=20, jitter_ms=10)
+    run = tmp_path / "run"
+    process = start("run", config, "--run", run, "--on", with_workers(cluster, 3))
+    wait_for(process, lambda: provider.stats.calls >= 50)
+    cluster.kill()
+    code, err = ended(process)
+    assert code == 3, err
+    assert f"the cap of {cap} calls is reached" in err
+    announced, lost, _ = spent(run, "calls")
+    assert provider.stats.calls <= announced <= cap
+    assert announced >= 0.98 * cap - 2 * lost
+
+
+def test_a_cap_in_tokens_holds_over_workers(provider, cluster, tmp_path):
+    cap = 30_000
+    config = write_config(
+        tmp_path / "c.toml", provider, budget={"tokens": cap}, endpoint={"max_output_tokens": 200}, **SMALL
+    )
+    run = tmp_path / "run"
+    code, err = ended(start("run", config, "--run", run, "--on", with_workers(cluster, 3)))
+    assert code == 3, err
+    _, _, used = spent(run, "tokens")
+    assert 0.7 * cap < used <= cap
+
+
+def test_four_workers_share_requests_a_minute(provider, cluster, tmp_path):
+    """1,200 a minute are 20 a second: three seconds stand for the minute."""
+    config = write_config(
+        tmp_path / "c.toml", provider, endpoint={"requests_per_minute": 1200}, dialogues=20, subsets=10
+    )
+    run = tmp_path / "run"
+    code, err = ended(start("run", config, "--run", run, "--on", with_workers(cluster, 4)))
+    assert code == 0, err
+    sent = sorted(
+        row["at"] for row in read_rows(run / "journal") if row["state"] == "sent" and row["endpoint"] == "gemini"
+    )
+    simulated = sent[:140]
+    window = 3.0
+    fullest = max(sum(at <= other < at + window for other in simulated) for at in simulated)
+    assert fullest <= 20 * window
+    assert len(simulated) / (simulated[-1] - simulated[0]) >= 0.9 * 20
+
+
+def test_a_judge_that_cannot_be_read_stops_the_judging_on_every_worker(provider, cluster, tmp_path):
+    config = write_config(tmp_path / "c.toml", provider, budget={"trial_rounds": 30}, **SMALL)
+    run, address = tmp_path / "run", with_workers(cluster, 2)
+    assert ended(start("simulate", config, "--run", run, "--on", address))[0] == 0
+    assert main(["cut", str(run)]) == 0
+    assert ended(start("collect", run, "--on", address))[0] == 0
+    provider.configure(text=lambda asked: "I cannot say.", latency_ms=100)
+    before = provider.stats.calls
+    code, err = ended(start("judge", run, "--on", address))
+    assert code == 3, err
+    assert "could be read" in err
+    assert provider.stats.calls - before < 60
+
+
+def test_workers_that_do_not_see_the_run_folder_send_their_segments_in_blocks(provider, tmp_path):
+    config = write_config(tmp_path / "c.toml", provider, **SMALL)
+    alone, calls = reference(provider, tmp_path / "alone", config)
+    run = tmp_path / "run"
+    with machines(tmp_path, 3, TUTOR_ARENA_OWN_DISK="1", TMPDIR=str(tmp_path / "disk")) as own:
+        provider.configure(latency_ms=40, jitter_ms=20)
+        process = start("run", config, "--run", run, "--on", own.address)
+        wait_for(process, lambda: provider.stats.calls >= 40)
+        own.kill()
+        code, err = ended(process)
+    assert code == 0, err
+    assert timeless(files_of(run)) == alone
+    assert finished_twice(run) == []
+    kept, _ = counts(run)
+    assert kept == calls
+    assert provider.stats.answered - kept <= 2 * 3 * SMALL["concurrency"]
+    assert main(["verify", "--run", str(run)]) == 0
+
+
+def test_scores_are_the_same_on_several_workers(provider, cluster, tmp_path):
+    config = write_config(tmp_path / "c.toml", provider, **SMALL)
+    assert main(["simulate", str(config), "--run", str(tmp_path / "run")]) == 0
+    arguments = ["score", "--input", tmp_path / "run" / "dialogues.jsonl", "--rubric", "qac", "--judge", "gemini"]
+    arguments += ["--config", config, "--repeats", "2"]
+    codes = [main([*map(str, arguments), "--out", str(tmp_path / "alone")])]
+    code, err = ended(start(*arguments, "--out", tmp_path / "on", "--on", with_workers(cluster, 2)))
+    assert [code] == codes, err
+    assert timeless(files_of(tmp_path / "on")) == timeless(files_of(tmp_path / "alone"))
