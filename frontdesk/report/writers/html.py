@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, cast
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -50,14 +50,6 @@ def _looks(cell: Cell, column: Column) -> Markup:
     return shown if strength is None else shown + Markup(' style="--heat: {:.0f}%"').format(strength)
 
 
-<<<<<<< HEAD
-@lru_cache
-def environment(package: str, *, fills_forms: bool = False) -> Environment:
-    """A package's templates: autoescape everywhere; a name that a template uses and nobody gave is an error.
-
-    ``fills_forms``: texts come back as they were given, so nothing unseen in them is replaced.
-    """
-=======
 def _marked(replies: Sequence[Speech]) -> tuple[Markup, Markup] | None:
     """Two replies with what only one of them says; None where they are not two, or are too long for it."""
     return marked(replies[0].text, replies[1].text) if len(replies) == 2 else None
@@ -69,10 +61,12 @@ def _is_long(text: str, kind: str) -> bool:
     return len(text) > letters or text.count("\n") >= lines
 
 
-@lru_cache(1)
-def environment() -> Environment:
-    """Autoescape everywhere; a name that a template uses and nobody gave is an error."""
->>>>>>> main
+@lru_cache
+def environment(package: str, *, fills_forms: bool = False) -> Environment:
+    """A package's templates: autoescape everywhere; a name that a template uses and nobody gave is an error.
+
+    ``fills_forms``: texts come back as they were given, so nothing unseen in them is replaced.
+    """
     made = Environment(
         loader=PackageLoader(package),
         autoescape=True,
@@ -81,9 +75,6 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-<<<<<<< HEAD
-    cast("dict[str, Any]", made.globals).update(joined=_joined, looks=_looks)
-=======
     tools: dict[str, Any] = {
         "joined": _joined,
         "looks": _looks,
@@ -92,7 +83,6 @@ def environment() -> Environment:
         "is_long": _is_long,
     }
     made.globals.update(tools)
->>>>>>> main
     return made
 
 
