@@ -99,23 +99,6 @@ class Gateway:
         self._stopping: asyncio.Future[None] | None = None
         self._is_capped = self.budget.is_capped
 
-    @property
-    def journal(self) -> Journal | None:
-        """Where every call is written; a session sets it when it has the run's lock."""
-        return self._recorder.journal
-
-    @journal.setter
-    def journal(self, journal: Journal | None) -> None:
-        self._recorder.journal = journal
-
-    @property
-    def events(self) -> EventLog:
-        return self._recorder.events
-
-    @events.setter
-    def events(self, events: EventLog) -> None:
-        self._recorder.events = events
-
     def _redactor(self, words: Collection[str]) -> Redactor:
         for endpoint in self.endpoints.values():
             for key in () if endpoint.is_local else endpoint.keys:
