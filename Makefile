@@ -12,7 +12,7 @@ help: ## print this list
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local,bedrock,litellm,parquet,xlsx,plots,otel]' --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local,bedrock,litellm,parquet,xlsx,plots,otel,cluster]' --group dev
 	@touch $@
 
 setup: $(STAMP) ## create .venv with everything that development needs
@@ -29,8 +29,31 @@ browser:
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium fonts-noto-cjk >/dev/null; } || \
 	  echo "no chromium: browser tests will be skipped, saying so"
 
-test: check browser ## all checks and all tests
+.venv-inspect/.installed:
+	$(PYTHON) -m venv .venv-inspect
+	.venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check 'inspect_ai>=0.3.150' 'pandas>=2.2' 'pyarrow>=17'
+	@touch $@
+
+inspect: .venv-inspect/.installed ## an environment of its own for inspect_ai, which reads our logs in a test
+
+test: check browser inspect ## all checks and all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(MAKE) wheel
+
+reference: $(STAMP) ## write the pages that are made of the program: commands, configuration, JSON, cost
+	$(BIN)/python docs/reference.py
+
+docs: $(STAMP) ## build the documentation as a site, strictly, into build/docs
+	$(BIN)/python -m mkdocs build --strict --quiet
+
+gallery: $(STAMP) browser ## take the pictures of the gallery anew
+	$(BIN)/python docs/gallery.py
+
+wheel: $(STAMP) ## build wheel and sdist, install them into a clean environment and use them there
+	$(BIN)/python tests/packaging/clean_install.py --keep dist
+
+notebooks: $(STAMP) ## execute the notebooks of the documentation anew
+	$(BIN)/python docs/notebooks/make.py
 
 demo: $(STAMP) ## a small tournament on the embedded model: no key, a few minutes, leaves runs/demo/report.html
 	$(BIN)/tutor-arena demo
@@ -40,6 +63,6 @@ format: $(STAMP) ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .
 
 clean: ## remove the environment and caches
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-inspect .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help setup check browser test demo format clean
+.PHONY: help setup check browser inspect test reference docs gallery wheel notebooks demo format clean

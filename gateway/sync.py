@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from contextvars import copy_context
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -27,10 +30,22 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         return await task
 
     with ThreadPoolExecutor(1) as thread:
-        result = thread.submit(asyncio.run, noted())
+        result = thread.submit(copy_context().run, asyncio.run, noted())
         try:
             return result.result()
         except KeyboardInterrupt:  # reaches this thread only: without a word the other would work to its end
             for loop, task in begun:
                 loop.call_soon_threadsafe(task.cancel)
             raise
+
+
+def twin(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """The same function without ``await``: its signature is the other's, and stands nowhere twice."""
+
+    @wraps(function)
+    def waits(*args: P.args, **named: P.kwargs) -> T:
+        return run(function(*args, **named))
+
+    waits.__name__ = waits.__qualname__ = function.__name__.removeprefix("a")
+    waits.__doc__ = f":func:`{function.__name__}` without ``await``, also where an event loop is running already."
+    return waits

@@ -15,14 +15,18 @@ if TYPE_CHECKING:
     from tutor_arena.opened import Run, Table, open_run
     from tutor_arena.running import arun, asimulate, astudent, run, simulate, student
     from tutor_arena.scoring import Scores, ascore, score
+    from tutor_arena.shown import Dialogue, Match, Sheet
 
 __all__ = [
     "Agreement",
+    "Dialogue",
     "InputProblem",
+    "Match",
     "Problem",
     "Ranking",
     "Run",
     "Scores",
+    "Sheet",
     "Stopping",
     "Table",
     "agree",
@@ -43,6 +47,7 @@ _HOMES = {
     "tutor_arena.measuring": ("Agreement", "Ranking", "agree", "rate"),
     "runstore.problems": ("InputProblem", "Problem"),
     "tutor_arena.opened": ("Run", "Table", "open_run"),
+    "tutor_arena.shown": ("Dialogue", "Match", "Sheet"),
     "tutor_arena.scoring": ("Scores", "ascore", "score"),
     "tutor_arena.running": ("arun", "asimulate", "astudent", "run", "simulate", "student"),
 }

@@ -6,10 +6,14 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from runstore.problems import Problem
 from runstore.publish import write_jsonl
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 
 class ArrowStream(Protocol):
@@ -18,29 +22,72 @@ class ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
+Row = dict[str, Any]
+"""A row of anybody's table."""
 Frame = ArrowStream | Sequence[Mapping[str, object]]
 
 
 def table_file(frame: Frame, folder: Path) -> Path:
     """The frame written into ``folder``: Parquet of an Arrow stream, JSON lines of rows.
 
-    Raises Problem for anything else, and where pyarrow is needed and not installed.
+    Without pyarrow a frame of pandas or polars is written row by row. Raises Problem for anything else.
     """
     if hasattr(frame, "__arrow_c_stream__"):
         try:
             import pyarrow
             from pyarrow import parquet
         except ImportError:
-            raise Problem("a data frame needs pyarrow, which is not installed: pip install pyarrow") from None
+            return _rows_file(_rows_of(frame), folder)
         path = folder / "frame.parquet"
         parquet.write_table(pyarrow.table(frame), path)  # pyright: ignore
         return path
     rows: object = frame
     if isinstance(rows, list) and all(isinstance(row, dict) for row in cast("list[object]", rows)):
-        path = folder / "rows.jsonl"
-        write_jsonl(path, cast("list[dict[str, object]]", rows))
-        return path
+        return _rows_file(cast("list[Row]", rows), folder)
     raise Problem(f"table: found {type(frame).__name__}, expected a path, a data frame or a list of dicts")
+
+
+def _rows_file(rows: Sequence[Row], folder: Path) -> Path:
+    path = folder / "rows.jsonl"
+    write_jsonl(path, rows)
+    return path
+
+
+def _rows_of(frame: Any) -> list[Row]:
+    """The rows that pandas and polars hand out by themselves. Raises Problem for any other frame."""
+    if hasattr(frame, "to_dicts"):
+        return frame.to_dicts()
+    if hasattr(frame, "notna"):
+        return frame.astype(object).where(frame.notna(), None).to_dict("records")
+    raise Problem("this data frame needs pyarrow, which is not installed: pip install pyarrow")
+
+
+def to_pandas(rows: Sequence[Row]) -> pandas.DataFrame:
+    """Rows as a frame of pandas. Raises Problem where it is not installed."""
+    try:
+        import pandas
+    except ImportError:
+        raise Problem("to_pandas needs pandas, which is not installed: pip install pandas") from None
+    return pandas.DataFrame(list(rows))
+
+
+def to_polars(rows: Sequence[Row]) -> polars.DataFrame:
+    """Rows as a frame of polars. Raises Problem where it is not installed."""
+    try:
+        import polars
+    except ImportError:
+        raise Problem("to_polars needs polars, which is not installed: pip install polars") from None
+    return polars.DataFrame(list(rows), infer_schema_length=None)
+
+
+def arrow_stream(rows: Sequence[Row], requested_schema: object | None = None) -> object:
+    """Rows as the Arrow PyCapsule stream. Raises Problem where pyarrow is not installed."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise Problem("an Arrow stream needs pyarrow, which is not installed: pip install pyarrow") from None
+    made: object = pyarrow.Table.from_pylist(list(rows))  # pyright: ignore
+    return cast("ArrowStream", made).__arrow_c_stream__(requested_schema)
 
 
 @contextmanager

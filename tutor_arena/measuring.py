@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from arena.agreement.alpha import Measurement
 from arena.agreement.report import AgreementReport
@@ -20,7 +20,12 @@ from frontdesk.report.writers.html import fragment
 from frontdesk.runner import agreement
 from frontdesk.runner.rating import battles_of, with_stop
 from frontdesk.runner.runfolder import RunFolder
+from tutor_arena import frames
 from tutor_arena.frames import Frame, as_file
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 
 class Ranking(Leaderboard):
@@ -32,6 +37,18 @@ class Ranking(Leaderboard):
 
     def _repr_html_(self) -> str:
         return fragment(ratings_document(self))
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One plain row a model, best first, as in the file."""
+        return [model.model_dump(mode="json") for model in self.models]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row a model. Raises Problem where pandas is not installed."""
+        return frames.to_pandas(self.to_dicts())
+
+    def to_polars(self) -> polars.DataFrame:
+        """One row a model. Raises Problem where polars is not installed."""
+        return frames.to_polars(self.to_dicts())
 
 
 @dataclass(frozen=True)
@@ -104,4 +121,6 @@ def agree(
     with as_file(source) as path:
         agreed = agreement.agree(path, wishes)
     values: dict[str, Any] = {field.name: getattr(agreed, field.name) for field in fields(agreed)}
+    if not isinstance(source, Path | str):
+        values["source"] = type(source).__name__  # its file was there for a moment only
     return Agreement(**values)

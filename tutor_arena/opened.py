@@ -10,16 +10,21 @@ from arena.learning.result import StudentSide, read_student
 from arena.ratings.result import read_leaderboard
 from frontdesk.report import blocks
 from frontdesk.report.sections.ratings.document import document
+from frontdesk.report.sections.run.data import load
 from frontdesk.report.writers.html import fragment
 from frontdesk.runner.runfolder import RunFolder
-from runstore.problems import InputProblem, Problem
+from runstore import records
+from runstore.problems import InputProblem
 from runstore.publish import read_records, to_json
-from runstore.records import Dialogue, Failure, Judgment, Record, Reply, Sheet, Subset, Verdict
+from runstore.records import Failure, Judgment, Record, Reply, Subset, Verdict
 from runstore.student_records import MoveLabel, Node, StudentVerdict
+from tutor_arena import frames
 from tutor_arena.measuring import Ranking
+from tutor_arena.shown import Dialogue, Match, Sheet
 
 if TYPE_CHECKING:
     import pandas
+    import polars
 
 R = TypeVar("R", bound=Record)
 SHOWN = 10  # records that a notebook shows
@@ -65,11 +70,15 @@ class Table(Sequence[R], Generic[R]):
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row a record. Raises Problem where pandas is not installed."""
-        try:
-            import pandas
-        except ImportError:
-            raise Problem("to_pandas needs pandas, which is not installed: pip install pandas") from None
-        return pandas.DataFrame(self.to_dicts())
+        return frames.to_pandas(self.to_dicts())
+
+    def to_polars(self) -> polars.DataFrame:
+        """One row a record. Raises Problem where polars is not installed."""
+        return frames.to_polars(self.to_dicts())
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The Arrow stream that data frames, DuckDB and pyarrow take. Raises Problem without pyarrow."""
+        return frames.arrow_stream(self.to_dicts(), requested_schema)
 
 
 class Run:
@@ -91,7 +100,7 @@ class Run:
 
     @property
     def dialogues(self) -> Table[Dialogue]:
-        return Table("dialogues", self._folder.dialogues())
+        return Table("dialogues", [Dialogue.of(record) for record in self._folder.dialogues()])
 
     @property
     def subsets(self) -> Table[Subset]:
@@ -108,6 +117,12 @@ class Run:
     @property
     def verdicts(self) -> Table[Verdict]:
         return Table("verdicts", self._folder.verdicts())
+
+    @property
+    def matches(self) -> Sequence[Match]:
+        """Every match with its texts and rounds, in the order of ``verdicts``."""
+        data = load(self._folder, journal=False)
+        return [Match.of(data, verdict) for verdict in data.verdicts]
 
     @property
     def student(self) -> StudentSide:
@@ -131,7 +146,8 @@ class Run:
 
     @property
     def sheets(self) -> Table[Sheet]:
-        return Table("sheets", read_records(self._folder.file("sheets.jsonl"), Sheet))
+        read = read_records(self._folder.file("sheets.jsonl"), records.Sheet)
+        return Table("sheets", [Sheet.of(record) for record in read])
 
     @property
     def failures(self) -> Table[Failure]:

@@ -12,6 +12,7 @@ from frontdesk.runner.runfolder import RunFolder, default_folder
 from frontdesk.runner.session import opened
 from frontdesk.runner.student import StudentStage, with_section
 from gateway import sync
+from tutor_arena.notebook import progress
 from tutor_arena.opened import Run
 
 Configured = Config | Path | str
@@ -28,7 +29,7 @@ async def arun(config: Configured, run_dir: Path | str | None = None, *, change:
     settings = settings_of(config)
     settings.require_whole()
     folder = default_folder(settings, _text(run_dir))
-    async with opened(folder, settings, settings.used_endpoints(), change=change) as pipeline:
+    async with opened(folder, settings, settings.used_endpoints(), change=change, progress=progress()) as pipeline:
         await pipeline.whole()
     if not settings.is_data_set:
         write_report(folder)
@@ -41,7 +42,7 @@ async def asimulate(config: Configured, run_dir: Path | str | None = None, *, ch
     how = settings.require_simulate()
     folder = default_folder(settings, _text(run_dir))
     endpoints = list(dict.fromkeys([how.student, how.teacher]))
-    async with opened(folder, settings, endpoints, change=change) as pipeline:
+    async with opened(folder, settings, endpoints, change=change, progress=progress()) as pipeline:
         await pipeline.simulate()
     return Run(folder.path)
 
@@ -55,25 +56,17 @@ async def astudent(run_dir: Path | str, config: Configured | None = None) -> Run
     given = folder.config() if config is None else settings_of(config)
     settings = with_section(given)
     stage = StudentStage.prepared(settings, prompts_of(settings))
-    async with opened(folder, settings, stage.endpoints, change=given.student is None) as pipeline:
+    async with opened(
+        folder, settings, stage.endpoints, change=given.student is None, progress=progress()
+    ) as pipeline:
         await pipeline.student(folder.subsets(), folder.replies())
     write_reports_again(folder)
     return Run(folder.path)
 
 
-def student(run_dir: Path | str, config: Configured | None = None) -> Run:
-    """:func:`astudent` without ``await``, also where an event loop is running already."""
-    return sync.run(astudent(run_dir, config))
-
-
-def run(config: Configured, run_dir: Path | str | None = None, *, change: bool = False) -> Run:
-    """:func:`arun` without ``await``, also where an event loop is running already."""
-    return sync.run(arun(config, run_dir, change=change))
-
-
-def simulate(config: Configured, run_dir: Path | str | None = None, *, change: bool = False) -> Run:
-    """:func:`asimulate` without ``await``, also where an event loop is running already."""
-    return sync.run(asimulate(config, run_dir, change=change))
+student = sync.twin(astudent)
+run = sync.twin(arun)
+simulate = sync.twin(asimulate)
 
 
 def settings_of(config: Configured) -> Config:

@@ -18,6 +18,7 @@ from frontdesk.runner.session import opened
 from gateway import sync
 from runstore.records import Language
 from tutor_arena.frames import Frame, as_file
+from tutor_arena.notebook import progress
 from tutor_arena.running import Configured, settings_of
 
 
@@ -61,26 +62,10 @@ async def ascore(
         check_plan(plan, settings)
         material = gather(path, rubric, plan, settings)
     folder = default_folder(settings, str(run_dir))
-    async with opened(folder, settings, judges, change=change) as pipeline:
+    async with opened(folder, settings, judges, change=change, progress=progress()) as pipeline:
         results = await scoring.perform(pipeline, plan, material, ScoreTeller(settings.run.language))
     values: dict[str, Any] = {field.name: getattr(results, field.name) for field in fields(results)}
     return Scores(**values, language=settings.run.language)
 
 
-def score(
-    source: Frame | Path | str,
-    rubric: str,
-    judges: Sequence[str],
-    config: Configured,
-    run_dir: Path | str,
-    *,
-    repeats: int = 1,
-    reask: int = 2,
-    wishes: Wishes | None = None,
-    change: bool = False,
-) -> Scores:
-    """:func:`ascore` without ``await``, also where an event loop is running already."""
-    work = ascore(
-        source, rubric, judges, config, run_dir, repeats=repeats, reask=reask, wishes=wishes, change=change
-    )
-    return sync.run(work)
+score = sync.twin(ascore)

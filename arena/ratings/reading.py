@@ -20,6 +20,8 @@ from arena.ratings import shards
 from arena.ratings.battles import Battles, Chunk, Collector
 from arena.ratings.columns import Encoded, arrow, encode
 from arena.ratings.game_ids import GameIds
+from arena.ratings.inspect_logs import logs
+from arena.ratings.neighbours import Found, judgments
 from arena.ratings.style import FEATURES, features, relative
 from runstore.problems import InputProblem, Problem
 from runstore.publish import unguard_cell
@@ -87,16 +89,19 @@ class Columns:
         return [*REQUIRED, *own, *self.categories]
 
 
-def read_battles(source: Path | str, columns: Columns | None = None) -> Battles:
+def read_battles(source: Path | str, columns: Columns | None = None, baseline: str | None = None) -> Battles:
     """Count the battles of a file; or of many, each for itself and then together: a folder, a pattern with ``*``,
     or an address such as ``s3://BUCKET/FOLDER`` (Parquet).
 
     Memory is bounded by what is counted, not by the rows: pairs and outcomes, and of clustered battles each
-    cluster's. Raises InputProblem naming file, row and field for what can't be understood.
+    cluster's. Judgment files of MT-bench and arena-hard, Inspect logs, and folders of any of these, are read as
+    what they are; ``baseline`` is the model that arena-hard compares with, where its files do not say. Raises
+    InputProblem naming file, row and field for what can't be understood.
     """
-    columns = columns or Columns()
+    columns, path = columns or Columns(), Path(source)
+    if path.exists() and (neighbour := judgments(path, baseline) or logs(path)) is not None:
+        return _neighbours(path, neighbour, columns)
     if shards.is_one_file(source):
-        path = Path(source)
         if path.suffix.lower() not in SUFFIXES:
             raise InputProblem(path, f"a file ending in {', '.join(SUFFIXES)}", found=path.suffix or path.name)
         if not path.is_file():
@@ -107,7 +112,7 @@ def read_battles(source: Path | str, columns: Columns | None = None) -> Battles:
 
 def _counted(files: Sequence[shards.Shard], columns: Columns) -> Battles:
     names = Names(files[0].path)
-    collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster, by_cluster=len(files) > 1)
+    collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster)
     games = GameIds()
     present: frozenset[str] | None = None
     for shard in files:
@@ -138,6 +143,19 @@ def _read(shard: shards.Shard, columns: Columns) -> Iterator[Raw]:
         ".parquet": _parquet_chunks,
     }
     return kinds.get(shard.path.suffix.lower(), _table_chunks)(shard.path, columns)
+
+
+def _neighbours(path: Path, found: Found, columns: Columns) -> Battles:
+    """Battles that were kept in another benchmark's form."""
+    present = found.used
+    if found.columns["model_a"]:
+        _check_header(path, list(present), columns)
+    raw = {name: present[name] for name in columns.wanted() if name in present}
+    collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster)
+    collector.begin(str(path), 0)
+    if raw:
+        collector.add(_chunk(path, raw, columns, Names(path)))
+    return replace(collector.battles(), invalid=dict(found.invalid))
 
 
 def _chunk(path: Path, raw: Raw, columns: Columns, names: Names) -> Chunk:

@@ -31,6 +31,7 @@ def run_folder(args: argparse.Namespace) -> Path:
         )
     if folder is None:
         raise Problem(f"{args.command}: found no run folder, expected RUN (a folder that tutor-arena run made)")
+    args.folder = folder  # whoever opens the run later finds it here
     return folder
 
 

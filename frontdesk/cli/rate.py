@@ -26,7 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--battles",
         type=options.source,
         metavar="FILE",
-        help="battles: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet; many files as FOLDER, PATTERN or s3://…",
+        help="battles: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet; many files as FOLDER, PATTERN or "
+        "s3://…; judgments of MT-bench or arena-hard, Inspect logs, or a folder of these",
     )
     source.add_argument("--run", type=Path, dest="run_dir", metavar="DIR", help="a run folder: its verdicts.jsonl")
     source.add_argument("--input", type=Path, metavar="FILE", help="a verdicts.jsonl anywhere")
@@ -39,6 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", type=Path, metavar="CONFIG", help="take [rate] settings from this configuration"
     )
+    parser.add_argument("--baseline", metavar="NAME", help="whom arena-hard compared with, if its files lack it")
     parser.add_argument("--out", "--output", type=Path, dest="out", metavar="DIR", help="where to write")
     parser.add_argument(
         "--by", action="append", default=[], metavar="COLUMN", help="a table per level; repeatable"
@@ -178,7 +180,8 @@ def _battles(args: argparse.Namespace, source: str) -> Battles:
         if args.out is None:
             raise Problem("rate: found --battles without --out, expected a folder to write to")
         cluster = {None: "cluster", "none": None}.get(args.cluster, args.cluster)
-        return read_battles(args.battles, Columns(categories=args.by, cluster=cluster, style=args.style))
+        columns = Columns(categories=args.by, cluster=cluster, style=args.style)
+        return read_battles(args.battles, columns, args.baseline)
     from frontdesk.runner.rating import battles_of
 
     return battles_of(args.input or args.run_dir / "verdicts.jsonl", style=args.style)

@@ -18,14 +18,21 @@ class Progress:
     """One stage at a time: ``start``, ``advance`` per finished item, ``finish``.
 
     ``status`` adds what to say of the whole run, part by part, ``note`` what to say of the stage before it. What
-    does not fit a terminal's line is left out from the end, part by part.
+    does not fit a terminal's line is left out from the end, part by part. ``is_live``: one line is drawn again and
+    again; decided by ``out`` unless given.
     """
 
-    def __init__(self, out: TextIO | None = None, status: Callable[[], Sequence[str]] = tuple) -> None:
+    def __init__(
+        self,
+        out: TextIO | None = None,
+        status: Callable[[], Sequence[str]] = tuple,
+        *,
+        is_live: bool | None = None,
+    ) -> None:
         self.out = out or sys.stderr
         self.status = status
         self.note = ""
-        self._live = screen.is_live(self.out)
+        self._live = screen.is_live(self.out) if is_live is None else is_live
         self._stage, self._total, self._done = "", 0, 0
         self._is_quiet = False
         self._started = self._said_at = 0.0
@@ -79,7 +86,7 @@ class Progress:
         if self._live:
             if force or now - self._said_at > 0.1 or self._done == self._total:
                 self._said_at = now
-                self._draw(self._line(now, screen.width_of(self.out)))
+                self._draw(self._line(now, self._width()))
         elif (now - self._said_at >= LINE_EVERY_S or share > self._said_share) and self._done:
             if now - self._said_at < 1.0 and self._done < self._total:
                 return
@@ -90,6 +97,9 @@ class Progress:
         """In place of the line that was drawn before."""
         self.out.write(f"\r\x1b[K{line}")
         self.out.flush()
+
+    def _width(self) -> int:
+        return screen.width_of(self.out)
 
     def _line(self, now: float, width: int | None = None) -> str:
         left = ""

@@ -64,8 +64,8 @@ def print_grid(on: Console, title: str, heads: Sequence[Head], rows: Sequence[Se
             styled(head.title),
             justify="right" if head.number else "left",
             width=cells,
-            no_wrap=at == 0 or head.number,
-            overflow="ellipsis" if at == 0 or head.number else "fold",
+            no_wrap=at == 0,
+            overflow="ellipsis" if at == 0 else "fold",
         )
     for row in rows:
         grid.add_row(*(styled(cell) for cell in row[:shown]))

@@ -7,6 +7,7 @@ from frontdesk.report.blocks import (
     Block,
     Cell,
     Column,
+    Document,
     Example,
     Section,
     Speech,
@@ -25,7 +26,7 @@ from frontdesk.report.sections.run.names import criterion_name
 from frontdesk.report.sections.run.pictures import colour_of
 from frontdesk.report.sentences import spoken
 from runstore.ids import draw
-from runstore.languages import Words
+from runstore.languages import Words, words
 from runstore.records import Judgment, Subset, Utterance, Verdict
 from seed_questions.banks import subject_name
 
@@ -222,3 +223,10 @@ def _votes(say: Words, rounds: list[Judgment]) -> Table:
         for each in rounds
     ]
     return Table(head, rows, row_heads=False)
+
+
+def match_document(data: RunData, verdict: Verdict) -> Document:
+    """One match by itself, for whoever looks a single one up."""
+    say = words("frontdesk.report", "run", data.config.run.language)
+    shown = example(data, say, verdict)
+    return Document(shown.title, say.language, None, [], [Section("match", "", [shown])])

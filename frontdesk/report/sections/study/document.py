@@ -63,6 +63,7 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "
 
 def _sections(analysis: Analysis, careful: Sequence[tuple[str, Attention]], say: Words) -> list[Section]:
     names = [key for key, _ in analysis.conditions]
+    called = {row.key: row.label for row in analysis.table}
     sections: list[Section] = []
     if analysis.table:
         sections.append(Section("tests", say("tests"), [_tests(analysis.table, names, say)]))
@@ -70,7 +71,7 @@ def _sections(analysis: Analysis, careful: Sequence[tuple[str, Attention]], say:
         sections.append(Section("questions", say("questions"), [*drawn, _tests(analysis.items, names, say)]))
     agreement = [
         (
-            f"{group}: {key}",
+            f"{group}: {called.get(key, key)}",
             _number(one.value),
             _interval(one.interval),
             say("n_of", n=one.n_used, of=one.n),
@@ -82,7 +83,7 @@ def _sections(analysis: Analysis, careful: Sequence[tuple[str, Attention]], say:
         alphas = _table(_heads("of alpha interval units remark", say), agreement, say("alpha_caption"))
         sections.append(Section("agreement", say("agreement"), [alphas]))
     if analysis.strata:
-        strata = [(f"{m}: {s}", c, *_cell(cell, say)) for m, s, c, cell in analysis.strata]
+        strata = [(f"{called.get(m, m)}: {s}", c, *_cell(cell, say)) for m, s, c, cell in analysis.strata]
         head = _heads("metric_stratum condition mean_sd median ratings", say)
         sections.append(Section("strata", say("strata"), [_table(head, strata)]))
     if analysis.money:
