@@ -11,6 +11,7 @@ from arena.human.attention import Attention
 from arena.human.result import Votes
 from arena.human.themes import Themes
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, points
+from frontdesk.report.plots.dots import Dot, dot_chart
 from frontdesk.report.sections.run.people import vote_blocks
 from frontdesk.report.sections.study import table
 from frontdesk.report.sentences import spoken
@@ -66,7 +67,8 @@ def _sections(analysis: Analysis, careful: Sequence[tuple[str, Attention]], say:
     sections: list[Section] = []
     if analysis.table:
         sections.append(Section("tests", say("tests"), [_tests(analysis.table, names, say)]))
-        sections.append(Section("questions", say("questions"), [_tests(analysis.items, names, say)]))
+        drawn = _means(analysis, say)
+        sections.append(Section("questions", say("questions"), [*drawn, _tests(analysis.items, names, say)]))
     agreement = [
         (
             f"{group}: {called.get(key, key)}",
@@ -96,6 +98,17 @@ def _sections(analysis: Analysis, careful: Sequence[tuple[str, Attention]], say:
         )
     sections.append(Section("answers", say("answers"), _answers(analysis, careful, say)))
     return sections
+
+
+def _means(analysis: Analysis, say: Words) -> list[Block]:
+    """Means of each question by condition, with a standard deviation to either side."""
+    rows: list[Dot] = []
+    for row in analysis.items:
+        for at, (cell, (_, label)) in enumerate(zip((row.first, row.second), analysis.conditions, strict=False)):
+            if cell.mean is not None:
+                low, high = (None, None) if cell.sd is None else (cell.mean - cell.sd, cell.mean + cell.sd)
+                rows.append(Dot(f"{row.label} · {label}", cell.mean, low, high, at, f"{cell.mean:.2f}"))
+    return [dot_chart(rows, say("means_chart"), axis=say("means_axis"), key="means")] if rows else []
 
 
 def _tests(rows: Sequence[Comparison], names: Sequence[str], say: Words) -> Table:
