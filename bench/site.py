@@ -84,14 +84,17 @@ def looked_at(folder: Path, subsets: int) -> bool:
 
 def with_a_megabyte(folder: Path) -> bool:
     run = GalleryRun(TUTORS[:2], judges=("judge",))
-    for _ in range(4):
-        run.match(run.subset(), (TUTORS[0], TUTORS[1]), "aaa")
+    for word in ("aaa", "bbb", "aab", "abb"):
+        run.match(run.subset(), (TUTORS[0], TUTORS[1]), word)
     long = "**word** `code` $x_1$ and\n" * 40_000
     run.replies = [reply.model_copy(update={"text": long[:1_000_000]}) for reply in run.replies]
     run.write(folder / "long")
     quiet("report", str(folder / "long"), "--quiet")
     quiet("report", str(folder / "long"), "--site", str(folder / "long-site"))
-    quiet("compare", str(folder / "long"), str(folder / "long"), "--out", str(folder / "long-compare"))
+    turned = {TUTORS[0]: TUTORS[1], TUTORS[1]: TUTORS[0]}
+    run.verdicts = [verdict.model_copy(update={"winner": turned[verdict.winner]}) for verdict in run.verdicts]
+    run.write(folder / "longer")
+    quiet("compare", str(folder / "long"), str(folder / "longer"), "--out", str(folder / "long-compare"))
     pages = [folder / "long" / "report.html", folder / "long-compare" / "compare.html"]
     pages += sorted((folder / "long-site").rglob("*.html"))
     largest = max(pages, key=lambda path: path.stat().st_size)

@@ -110,8 +110,8 @@ async def test_results_so_far_name_no_condition_in_either_language(tmp_path: Pat
                 assert "script" not in policy
                 assert not [name for name in NAMES if name in page]
             korean = await text_of(session, f"{organiser}?language=ko")
-    assert "문항 165개 가운데 15개 마침" in korean
-    assert "완료" in korean
+    assert "165건 중 15건 끝남" in korean
+    assert "<td>끝</td>" in korean
 
 
 async def test_practice_is_kept_as_it_is_given(tmp_path: Path) -> None:

@@ -57,24 +57,31 @@ const Figures = {
 // the report's (design effect of clusters, Student's quantile).
 class Tally {
   constructor() {
-    this.of = 0; this.sum = 0; this.squares = 0; this.clusters = new Map();
+    const size = Tally.size();
+    this.of = 0; this.sum = 0; this.squares = 0;
+    this.sums = new Float64Array(size); this.counts = new Float64Array(size);
+  }
+
+  // Clusters are numbered from 0.
+  static size() {
+    this.clusters ??= 1 + Arena.data.get("index").dialogue.reduce((most, one) => Math.max(most, one), -1);
+    return this.clusters;
   }
 
   add(value, cluster) {
     this.of += 1; this.sum += value; this.squares += value * value;
-    const own = this.clusters.get(cluster);
-    if (own) { own[0] += value; own[1] += 1; } else this.clusters.set(cluster, [value, 1]);
+    this.sums[cluster] += value; this.counts[cluster] += 1;
   }
 
   share() {
     if (!this.of) return { value: null, lower: null, upper: null };
-    const [mean, count] = [this.sum / this.of, this.clusters.size];
+    const [mean, count] = [this.sum / this.of, this.counts.reduce((some, n) => some + (n > 0), 0)];
     if (count < 2) return { value: mean, lower: null, upper: null };
     const spread = (this.squares - this.of * mean * mean) / (this.of - 1);
     let effective = count;
     if (spread > 1e-12) {
       let off = 0;
-      for (const [sum, n] of this.clusters.values()) off += (sum - n * mean) ** 2;
+      for (let at = 0; at < this.counts.length; at += 1) off += (this.sums[at] - this.counts[at] * mean) ** 2;
       const between = ((count / (count - 1)) * off) / this.of ** 2;
       effective = (this.of * mean * (1 - mean)) / (spread * Math.max(between / (spread / this.of), 1));
     }
