@@ -13,9 +13,10 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NoReturn, cast
 
+from gateway import notices
 from gateway.adapters.base import Adapter
 from gateway.answers import decided
-from gateway.budget import Budget
+from gateway.budget import NOTHING, Budget
 from gateway.clocks import Clocks
 from gateway.endpoint import Endpoint
 from gateway.errors import (
@@ -47,8 +48,6 @@ from runstore.ids import draw
 from runstore.journal import Journal
 from runstore.records import Usage
 
-LONG_WAIT_S = 60.0
-"""A wait for the limits per minute that is worth telling."""
 _NOT_THERE = (404, 405)
 """Statuses that more often mean a wrong address than a wrong request, so the failure names the address."""
 
@@ -181,7 +180,7 @@ class Gateway:
         flying.start(key)
         began = self.clocks.ticks()
         try:
-            most = target.most(sent) if self._is_capped else None
+            most = target.most(sent) if self._is_capped else NOTHING
             call = Call(sent, key, repeat, stage, item, target.estimate(sent), began, most)
             answer = await self._call(target, call)
         except BaseException as error:
@@ -235,9 +234,10 @@ class Gateway:
             await target.gate.take()
         try:
             wait, reserved = target.reserve(call.estimate)
-            self._tell_of_wait(target, wait)
+            self._tell(notices.of_wait(target, wait, self.clocks.ticks()))
             await self.pause(wait)
             while self._is_capped and self._stop is None and not self.budget.fits(call.most):
+                self._tell(notices.of_cap(target, call.most, self.budget))
                 await asyncio.shield(self.budget.change())
             await self._check_open(target, call)
         except BaseException:
@@ -246,13 +246,9 @@ class Gateway:
         call.waited_s += self.clocks.ticks() - since
         return reserved
 
-    def _tell_of_wait(self, target: Endpoint, wait_s: float) -> None:
-        """Nobody waits long for a limit of the configuration without a word; one a minute is enough."""
-        now = self.clocks.ticks()
-        if wait_s < LONG_WAIT_S or now < target.told_until:
-            return
-        target.told_until = now + LONG_WAIT_S
-        self.notify(f"{target.name}: waits {wait_s:.0f} s for requests_per_minute or tokens_per_minute")
+    def _tell(self, notice: str | None) -> None:
+        if notice is not None:
+            self.notify(notice)
 
     async def _check_open(self, target: Endpoint, call: Call) -> None:
         if self._stop is not None:
@@ -318,11 +314,7 @@ class Gateway:
         target.settle(call.estimate, reserved, answer.usage)
         usd = target.cost(answer.usage)
         self._spend(target, answer.usage, usd)
-        if usd is None and self.budget.usd is not None and target.is_priced:
-            target.is_priced = False
-            self.notify(
-                f"{target.name}: its answers do not say what they took; the cap in dollars leaves them out"
-            )
+        self._tell(notices.of_cost(target, usd, self.budget))
         answer = answer._replace(
             latency_s=latency, cost_usd=usd, retried=tuple([fault["kind"] for fault in call.faults])
         )
