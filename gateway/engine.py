@@ -88,7 +88,7 @@ class Gateway:
         self.redactor = self._redactor(
             {*words, *words_of({name: adapter.settings.model_dump() for name, adapter in endpoints.items()})}
         )
-        self._recorder = Recorder(journal, self.redactor, self.events, self.clocks, self.stop)
+        self._recorder = Recorder(self)
         self._flying = Flying()
         self._deadlines = Deadlines(self.clocks.ticks)
         self.transport = Transport()
