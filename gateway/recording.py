@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Recorder:
-    """Writes, before anything that is written is used, into the journal and the log that a gateway has at the time.
+    """Writes, before it is used, into the journal and the log that a gateway has at the time.
 
     Once nothing can be written any more, the gateway is stopped: what cannot be written must not be paid for.
     """

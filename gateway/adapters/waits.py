@@ -82,8 +82,11 @@ def _retry_after(headers: Mapping[str, str], now: Clock) -> float | None:
     if milliseconds is not None:
         return milliseconds / 1000
     value = headers.get("retry-after")
-    if value is None or (seconds := _number(value)) is not None:
-        return None if value is None else seconds
+    if value is None:
+        return None
+    seconds = _number(value)
+    if seconds is not None:
+        return seconds
     span = _span(value.strip())
     return span if span is not None else _until(value, now)
 
