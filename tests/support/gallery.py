@@ -127,7 +127,7 @@ def _history(path: Path) -> None:
 def written(folder: Path, *, subsets: int = 40) -> dict[str, Path]:
     """The pages by kind; ``folder`` also holds what they were made of."""
     run = built_run(folder / "run", subsets)
-    other = built_run(folder / "later", subsets, shift=0.6)
+    other = built_run(folder / "later", subsets, shift=0.15)
     for command in (
         ["report", str(run), "--quiet"],
         ["report", str(run), "--quiet", "--language", "ko"],
