@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
+    options.add_run_first(parser)
     source = parser.add_argument_group("what to rate (one of)")
     source.add_argument(
         "--battles",
@@ -73,6 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Rate and write. 0 done, 1 where matches asked for have no verdict or ``--check`` found another result."""
+    options.take_run_first(args)
     settings = _settings(args)
     source = _source(args)
     is_run = source == "run_dir" and (args.run_dir / "run.toml").is_file()
