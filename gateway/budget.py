@@ -130,6 +130,11 @@ class Budget:
         self._ended += calls
         self._lost += lost
 
+    @property
+    def caps(self) -> dict[str, float | None]:
+        """The caps by name."""
+        return {"usd": self.usd, "calls": self.calls, "tokens": self.tokens}
+
     def state(self) -> dict[str, Any]:
         """What has been spent, to go on with elsewhere; calls in flight are left out."""
         total = {**asdict(self.total), "calls": self.total.calls - self.in_flight}

@@ -26,6 +26,7 @@ from gateway.wire import Lane, Route, choose_lane
 from runstore.problems import Problem
 from runstore.records import Usage
 
+PER_NODE = "per-node:"
 FIRST_OUTPUT = 256
 """Tokens of output that a first call is taken to give, where the settings say no less."""
 _MORE_OUTPUT = frozenset({"n", "best_of", "max_tokens", "max_completion_tokens"})
@@ -66,7 +67,7 @@ class Endpoint:
         addresses = _addresses(adapter)
         route = Route(proxy=False) if keyless else _route(settings, environ, name)
         self.lanes = [
-            Lane(address, key, {} if keyless else adapter.headers(key), route)
+            Lane(of_this_node(address), key, {} if keyless else adapter.headers(key), route)
             for address in addresses
             for key in (keys or [None])
         ]
@@ -207,6 +208,14 @@ def _addresses(adapter: Adapter) -> list[str]:
     if isinstance(given, list) and given:
         return [str(address) for address in cast("list[object]", given)]
     return [given if isinstance(given, str) else adapter.address]
+
+
+def of_this_node(address: str) -> str:
+    """``per-node:PORT/PATH`` is a server on each machine that makes calls, at the port of its own loopback.
+
+    The journal's key names it as it is written: what one node asked is answered on any other.
+    """
+    return f"http://127.0.0.1:{address.removeprefix(PER_NODE)}" if address.startswith(PER_NODE) else address
 
 
 def _extra_headers(settings: EndpointSettings) -> list[object]:

@@ -50,6 +50,8 @@ from runstore.records import Usage
 
 LONG_WAIT_S = 60.0
 """A wait for the limits per minute that is worth telling."""
+LATE_S = 0.3
+"""How much later than its place under a limit that several machines share a call may start."""
 _NOT_THERE = (404, 405)
 """Statuses that more often mean a wrong address than a wrong request, so the failure names the address."""
 
@@ -96,23 +98,6 @@ class Gateway:
         self._stop: Stopped | None = None
         self._stopping: asyncio.Future[None] | None = None
         self._is_capped = self.budget.is_capped
-
-    @property
-    def journal(self) -> Journal | None:
-        """Where every call is written; a session sets it when it has the run's lock."""
-        return self._recorder.journal
-
-    @journal.setter
-    def journal(self, journal: Journal | None) -> None:
-        self._recorder.journal = journal
-
-    @property
-    def events(self) -> EventLog:
-        return self._recorder.events
-
-    @events.setter
-    def events(self, events: EventLog) -> None:
-        self._recorder.events = events
 
     def _redactor(self, words: Collection[str]) -> Redactor:
         for endpoint in self.endpoints.values():
@@ -254,15 +239,15 @@ class Gateway:
             await target.gate.take()
         place: Place | None = None
         try:
-            if target.lent is None:
-                wait, reserved = target.reserve(call.estimate)
-            else:
-                place, reserved = await target.borrow(target.lent, call.estimate)
-                wait = place.wait_s
-            self._tell_of_wait(target, wait)
-            await self.pause(wait)
-            while self._is_capped and self._stop is None and not self.budget.fits(call.most):
-                await asyncio.shield(self.budget.change())
+            while True:
+                place, wait, reserved = await self._place(target, call, place)
+                due = self.clocks.ticks() + wait
+                self._tell_of_wait(target, wait)
+                await self.pause(wait)
+                while self._is_capped and self._stop is None and not self.budget.fits(call.most):
+                    await asyncio.shield(self.budget.change())
+                if place is None or self._stop is not None or self.clocks.ticks() - due <= LATE_S:
+                    break
             await self._check_open(target, call)
         except BaseException:
             target.gate.left()
@@ -271,6 +256,19 @@ class Gateway:
             raise
         call.waited_s += self.clocks.ticks() - since
         return reserved
+
+    async def _place(self, target: Endpoint, call: Call, missed: Place | None) -> tuple[Place | None, float, int]:
+        """A place under the limits per minute: of this process alone, or in the line of a run on several machines.
+
+        There one that was missed is given back: who starts late would crowd the minute of others.
+        """
+        if target.lent is None:
+            wait, reserved = target.reserve(call.estimate)
+            return None, wait, reserved
+        if missed is not None:
+            target.lent.unused.append(missed.number)
+        place, reserved = await target.borrow(target.lent, call.estimate)
+        return place, place.wait_s, reserved
 
     def _tell_of_wait(self, target: Endpoint, wait_s: float) -> None:
         """Nobody waits long for a limit of the configuration without a word; one a minute is enough."""

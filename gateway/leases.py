@@ -4,15 +4,16 @@ The lender (:class:`Lender`) stands in one place, where every process can reach 
 of each endpoint and the caps of the run. A process asks it for what its waiting calls need, all of them in one
 message, and tells it what ended; what a process that died still held is taken back by :meth:`Lender.forget`.
 
-Limits per minute are lent as start times (a leaky bucket without a burst, GCRA): each unit has its own place on
-one time line, so however many processes use them, no minute holds more than the limit. The line runs one part
-in hundred slower than the limit: that much lateness of single calls (0.6 s) still leaves no minute too full.
+Limits per minute are lent as start times: so many in any minute and six tenths of a second, whoever uses them.
+Those tenths are for single calls that are late; one that is later gives its place back and takes another, and what
+was missed is made up for by a pace a tenth above the limit.
 """
 
 from __future__ import annotations
 
 import asyncio
 import heapq
+import math
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +24,12 @@ from gateway.errors import BudgetReached
 from runstore.records import Usage
 
 SLOWER = 1.01
-"""How much longer than the limit asks for the line of start times is."""
+"""How much longer than it has to be a line of start times is (and a minute, where it is one)."""
+FASTER = 1.1
+"""Pace above the limit, until a minute is full."""
+STEP_S = 0.1
+WINDOW = round(SLOWER * 60.0 / STEP_S) + 1
+"""Steps in which no more than a minute's units may start."""
 RETRY_S = 0.05
 """How long to wait before asking again for what others hold."""
 
@@ -35,55 +41,93 @@ class Place(NamedTuple):
     number: int
 
 
+class _Minutes:
+    """Start times of which any minute has at most ``limit``."""
+
+    def __init__(self, limit: float, now: float) -> None:
+        self._limit = max(1, math.floor(limit))
+        self._each = 60.0 / limit / (FASTER if limit >= 1 else 1.0)
+        self._due = now
+        self._step, self._in_window = math.floor(now / STEP_S), 0
+        self._counts: dict[int, int] = {}
+        self._free: list[float] = []
+
+    def take(self, now: float) -> float:
+        """The next start time: one that was given back, or at the end of the line."""
+        while self._free:
+            start = heapq.heappop(self._free)
+            if start >= now:
+                return start
+            self._uncount(start)
+        start = max(now, self._due)
+        self._advance(math.floor(start / STEP_S))
+        while self._in_window >= self._limit:
+            self._advance(self._step + 1)
+            start = self._step * STEP_S
+        self._counts[self._step] = self._counts.get(self._step, 0) + 1
+        self._in_window += 1
+        self._due = start + self._each
+        return start
+
+    def give_back(self, start: float, now: float) -> None:
+        """One that is not used: it is taken again in its turn, or makes room at the end where it has passed."""
+        if start > now:
+            heapq.heappush(self._free, start)
+        else:
+            self._uncount(start)
+
+    def _uncount(self, start: float) -> None:
+        step = math.floor(start / STEP_S + 1e-6)
+        if self._counts.get(step, 0) > 0:
+            self._counts[step] -= 1
+            self._in_window -= 1
+
+    def _advance(self, step: int) -> None:
+        if step - self._step > WINDOW:
+            self._counts.clear()
+            self._step, self._in_window = step, 0
+        while self._step < step:
+            self._step += 1
+            self._in_window -= self._counts.pop(self._step - WINDOW, 0)
+
+
 class _Line:
     """One endpoint's requests and tokens a minute as start times, lent to holders."""
 
     def __init__(self, requests: float | None, tokens: float | None, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._each = SLOWER * 60.0 / requests if requests else 0.0
+        self._minutes = _Minutes(requests, clock()) if requests else None
         self._each_token = SLOWER * 60.0 / tokens if tokens else 0.0
-        self._due = self._token_due = clock()
-        self._free: list[float] = []
-        self._lent: dict[int, tuple[str, float, int]] = {}
+        self._token_due = clock()
+        self._lent: dict[int, tuple[str, float, float, int]] = {}
         self._numbers = 0
 
     def take(self, holder: str, tokens: int) -> Place:
         now = self._clock()
-        start = self._request(now)
+        own = start = self._minutes.take(now) if self._minutes is not None else now
         if self._each_token:
             self._token_due = max(self._token_due, now)
             start = max(start, self._token_due)
             self._token_due += tokens * self._each_token
         self._numbers += 1
-        self._lent[self._numbers] = (holder, start, tokens)
-        if len(self._lent) > 4096:
-            self._lent = {number: one for number, one in self._lent.items() if one[1] > now}
+        self._lent[self._numbers] = (holder, start, own, tokens)
+        if self._numbers % 4096 == 0:
+            self._lent = {number: one for number, one in self._lent.items() if one[1] > now - 60}
         return Place(max(0.0, start - now), self._numbers)
 
-    def _request(self, now: float) -> float:
-        if not self._each:
-            return now
-        while self._free and self._free[0] < now:
-            heapq.heappop(self._free)
-        if self._free:
-            return heapq.heappop(self._free)
-        start = max(self._due, now)
-        self._due = start + self._each
-        return start
-
     def give_back(self, number: int) -> None:
-        """A place that was not used; what has passed is gone."""
-        held = self._lent.pop(number, None)
-        if held is None:
-            return
-        _, start, tokens = held
-        if self._each and start > self._clock():
-            heapq.heappush(self._free, start)
-        self._token_due -= tokens * self._each_token
+        """A place that was not used."""
+        if (held := self._lent.pop(number, None)) is not None:
+            _, _, own, tokens = held
+            if self._minutes is not None:
+                self._minutes.give_back(own, self._clock())
+            self._token_due -= tokens * self._each_token
 
     def forget(self, holder: str) -> None:
-        for number in [number for number, (whose, _, _) in self._lent.items() if whose == holder]:
-            if self._lent[number][1] > self._clock():
+        """What a process that is gone had not come to; what has passed it may have used."""
+        now = self._clock()
+        for number in [number for number, one in self._lent.items() if one[0] == holder]:
+            if self._lent[number][1] > now:
                 self.give_back(number)
             else:
                 del self._lent[number]

@@ -17,9 +17,11 @@ from runstore.journal import Journal, State
 
 
 class Recorder:
-    """Writes before anything that is written is used. ``stop`` is told once that nothing can be written any more,
-    and gives back what is raised then: what cannot be written must not be paid for. ``journal`` and ``events`` are
-    the gateway's, which a session opens later than it."""
+    """Writes before anything that is written is used.
+
+    ``journal`` and ``events`` are the gateway's, and may be opened after it. ``stop`` is told once that nothing
+    can be written any more, and gives back what is raised then: what cannot be written must not be paid for.
+    """
 
     def __init__(
         self,

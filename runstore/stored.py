@@ -93,7 +93,12 @@ class Lines(Generic[R]):
 
 @contextmanager
 def writing(path: Path, kind: type[R]) -> Generator[Lines[R]]:
-    """A JSON-lines file that is moved into place when all its rows are there; dropped if they never are."""
+    """A JSON-lines file that is moved into place when all its rows are there; dropped if they never are.
+
+    One process at a time writes to it: what an earlier one left when it was killed is taken away.
+    """
     del kind
+    for left in path.parent.glob(f".{path.name}.*.tmp"):
+        left.unlink(missing_ok=True)
     with replacing(path) as temporary, temporary.open("wb", buffering=1 << 16) as out:
         yield cast("Lines[R]", Lines(out))

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from arena.agreement.coincidences import MEASUREMENTS, Measurement, Pairable, alphas
-from arena.agreement.jackknife import Clusters, clusters_off_mode, groups, interval
+from arena.agreement.jackknife import Clusters, groups, interval, mode_of, units_of
 from arena.agreement.result import FloatArray, Statistic, missing, settle
 
 
@@ -76,9 +76,8 @@ def krippendorff(
     value, left = alphas(data, measurement, among)
     if value > 1 - 1e-12:
         return Statistic(key, name, 1.0, len(table), n, interval_method="no interval: complete agreement")
-    commonest = data.values[np.bincount(data.code).argmax()]
-    off = clusters_off_mode((np.isfinite(table) & (table != commonest)).any(axis=1), own)
-    limits, method = interval(value, left, among, level, off_mode=off)
+    mode = mode_of(data.code, units_of(len(table), own)[data.item])
+    limits, method = interval(value, left, among, level, mode=mode)
     return Statistic(
         key, name, value, len(table), n,
         interval=limits, level=level if limits else None, interval_method=method,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from arena.agreement.jackknife import clusters_off_mode, groups, interval
+from arena.agreement.jackknife import groups, interval, mode_of
 from arena.agreement.result import FloatArray, Statistic, missing, settle
 
 FORMS = ("1", "2", "3")
@@ -199,27 +199,22 @@ def _intervals(table: FloatArray, found: Components, level: float) -> Bounds:
     kept = np.ones((among.count, len(table)))
     kept[among.of, np.arange(len(table))] = 0
     left_out = components(table, kept)
-    off_mode = clusters_off_mode((np.isfinite(table) & (table != _commonest(table)[0])).any(axis=1), None)
+    there = np.isfinite(table)
+    mode = mode_of(np.unique(table[there], return_inverse=True)[1].astype(np.int64), np.nonzero(there)[0])
     out: Bounds = {}
     for form in FORMS:
         connected = (form == "1") | (left_out.connected > 0)
         without = np.where(connected, left_out.single(form), np.nan)
-        out[form] = interval(float(found.single(form)[0]), without, among, level, off_mode=off_mode)
+        out[form] = interval(float(found.single(form)[0]), without, among, level, mode=mode)
     return out
-
-
-def _commonest(table: FloatArray) -> tuple[float, float]:
-    """The commonest rating and its share of all."""
-    values, counts = np.unique(table[np.isfinite(table)], return_counts=True)
-    return float(values[np.argmax(counts)]), float(counts.max() / counts.sum())
 
 
 def _may_be_normal(table: FloatArray) -> bool:
     """Whether limits may presume normal ratings: enough values, none too often, not heaped at one end."""
     ratings = table[np.isfinite(table)]
-    few = len(np.unique(ratings)) < _FEWEST_VALUES
+    counts = np.unique(ratings, return_counts=True)[1]
     heaped = abs(float(stats.skew(ratings))) > _MOST_SKEW
-    return not few and not heaped and _commonest(table)[1] <= _COMMONEST_SHARE
+    return len(counts) >= _FEWEST_VALUES and not heaped and counts.max() <= _COMMONEST_SHARE * len(ratings)
 
 
 def mean_squares(table: ArrayLike) -> dict[str, float]:

@@ -2,9 +2,11 @@
 
 With theta the coefficient of all G clusters and theta_g that without cluster g, the standard error is the root of
 the sum of (theta_g - theta)^2 (Efron & Stein 1981, without the factor (G - 1) / G), and the quantile Student's
-with G - 1 degrees of freedom. Three intervals are made of it: around theta, around theta freed of the jackknife's
-estimate of its bias, and around log(1 - theta), the disagreement beside that of chance, which can't fall below 0.
-The outermost limits hold what each alone misses at few items, and the estimate always lies between them.
+with as many degrees of freedom as clusters move theta: (sum d^2)^2 / sum d^4 of those differences d, which is G
+where all move it alike and 1 where one does. Three intervals are made of it: around theta, around theta freed of
+the jackknife's estimate of its bias, and around log(1 - theta), the disagreement beside that of chance, which
+can't fall below 0. The outermost limits hold what each alone misses at few items, and the estimate always lies
+between them.
 ``bench/agreement.py`` measures how often they hold the truth.
 """
 
@@ -24,6 +26,8 @@ MOST_GROUPS = 100
 FEWEST_CLUSTERS = 10
 FEWEST_OFF_MODE = 8
 """Clusters that hold a rating other than the commonest: with fewer, chance agreement itself is hardly known."""
+MOST_OF_ONE = 0.6
+"""Share of the commonest of three ratings or more, above which the rare large distances are not in the sample."""
 
 _POOLING_SEED = 20210
 
@@ -79,24 +83,29 @@ def interval(
     level: float,
     *,
     fewest: int = FEWEST_CLUSTERS,
-    off_mode: int | None = None,
+    mode: Mode | None = None,
 ) -> tuple[tuple[float, float] | None, str]:
     """The limits and how they were made, or None and why there are none.
 
-    ``left_out``: (groups,) the coefficient without each, NaN where it has none. ``off_mode``: how many clusters
-    hold a rating other than the commonest, for coefficients whose chance agreement is estimated from the ratings.
+    ``left_out``: (groups,) the coefficient without each, NaN where it has none. ``mode``: for coefficients whose
+    chance agreement is estimated from the ratings.
     """
     if among.clusters < fewest:
         return None, f"no interval: {among.clusters} {among.unit}, fewer than {fewest}"
-    if off_mode is not None and off_mode < FEWEST_OFF_MODE:
-        rare = f"{off_mode} {among.unit} hold another rating than the commonest, fewer than {FEWEST_OFF_MODE}"
+    if mode is not None and mode.off < FEWEST_OFF_MODE:
+        rare = f"{mode.off} {among.unit} hold another rating than the commonest, fewer than {FEWEST_OFF_MODE}"
         return None, f"no interval: {rare}"
+    if mode is not None and mode.values > 2 and mode.share > MOST_OF_ONE:
+        heap = f"the commonest of {mode.values} ratings is {mode.share:.0%} of all, more than {MOST_OF_ONE:.0%}"
+        return None, f"no interval: {heap}"
     if not np.isfinite(left_out).all():
         return None, f"no interval: without one of the {among.unit} there is no coefficient"
-    error = float(np.sqrt(np.square(left_out - value).sum()))
+    moved = np.square(left_out - value)
+    error = float(np.sqrt(moved.sum()))
     if error < 1e-9:
         return None, f"no interval: the {among.unit} show no spread"
-    half = float(stats.t.ppf((1 + level) / 2, among.count - 1)) * error
+    degrees = min(among.count - 1, error**4 / float(np.square(moved).sum()))
+    half = float(stats.t.ppf((1 + level) / 2, degrees)) * error
     bias = (among.count - 1) * float(left_out.mean() - value)
     apart = 1 - value
     wide = math.exp(min(half / apart, 700.0))
@@ -106,8 +115,25 @@ def interval(
     return clipped(lower, upper), f"jackknife over {among.clusters} {among.unit}{pooled}, t"
 
 
-def clusters_off_mode(holds: NDArray[np.bool_], clusters: Clusters | None) -> int:
-    """How many clusters have an item of which ``holds`` is true: that holds another rating than the commonest."""
+@dataclass(frozen=True)
+class Mode:
+    """The commonest rating: clusters ``off`` it, the ``share`` of ratings it is, of how many ``values``."""
+
+    off: int
+    share: float
+    values: int
+
+
+def mode_of(code: Ints, unit: Ints) -> Mode:
+    """The mode of (ratings,) codes from 0 on; ``unit`` numbers the item or cluster of each."""
+    counts = np.bincount(code)
+    commonest = int(counts.argmax())
+    off = len(np.unique(unit[code != commonest]))
+    return Mode(off, float(counts[commonest] / len(code)), int(np.count_nonzero(counts)))
+
+
+def units_of(items: int, clusters: Clusters | None) -> Ints:
+    """(items,) number of the cluster of each, or of the item itself."""
     if clusters is None:
-        return int(holds.sum())
-    return len(np.unique(np.asarray(clusters, dtype=str)[holds]))
+        return np.arange(items)
+    return np.unique(np.asarray(clusters, dtype=str), return_inverse=True)[1].astype(np.int64)

@@ -18,9 +18,10 @@ from arena.agreement.jackknife import (
     Clusters,
     Groups,
     Ints,
-    clusters_off_mode,
     groups,
     interval,
+    mode_of,
+    units_of,
 )
 from arena.agreement.result import FloatArray, Statistic, missing, paired, settle
 from arena.agreement.shares import share_limits
@@ -131,16 +132,12 @@ def _kappa(
     value = (po - pe) / (1 - pe)
     among = groups(used, clusters, np.column_stack(codes).astype(np.float64))
     left = _kappas_left(codes, agree, W, among)
-    off = (x != _mode(x, y)) | (y != _mode(x, y))
-    limits, method = interval(value, left, among, level, off_mode=clusters_off_mode(off, clusters))
+    mode = mode_of(np.concatenate(codes), np.tile(units_of(used, clusters), 2))
+    limits, method = interval(value, left, among, level, mode=mode)
     return Statistic(
         key, name, value, used, n, unit="pairs",
         interval=limits, level=level if limits else None, interval_method=method,
     )  # fmt: skip
-
-
-def _mode(x: Ints, y: Ints) -> int:
-    return int(np.bincount(np.concatenate([x, y])).argmax())
 
 
 def _kappas_left(codes: tuple[Ints, Ints], agree: FloatArray, W: FloatArray, among: Groups) -> FloatArray:
@@ -300,8 +297,10 @@ def _multi_rater(
             among.rest(agree) / kept, among.rest(shares) / kept[:, None], W, gwet=weights is not None
         )
     fewest = FEWEST_FOR_AC2 if q > 2 and weights is not None and not isinstance(weights, str) else FEWEST_CLUSTERS
-    off = None if weights is not None else clusters_off_mode(table[:, table.sum(axis=0).argmax()] < per_item, own)
-    limits, method = interval(value, left, among, level, fewest=fewest, off_mode=off)
+    item, code = np.nonzero(table)
+    times = table[item, code].astype(np.int64)
+    mode = mode_of(np.repeat(code, times), np.repeat(units_of(used, own)[item], times))
+    limits, method = interval(value, left, among, level, fewest=fewest, mode=mode if weights is None else None)
     return Statistic(
         key, name, value, used, n, interval=limits, level=level if limits else None, interval_method=method
     )

@@ -7,7 +7,7 @@ only where something needs them: clusters, categories, covariates, or the order 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,15 +24,14 @@ Floats = NDArray[np.float64]
 LOSS, TIE, WIN = 0, 1, 2
 OUTCOMES: Mapping[str, int] = {"model_a": WIN, "model_b": LOSS, "tie": TIE, "tie (bothbad)": TIE, "both_bad": TIE}
 FIRST: Mapping[str, int] = {"model_a": 2, "model_b": 0}
+BLOCK = 2_000_000
+"""Rows that are worked on at once."""
 MISSING_LEVEL = "(missing)"
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Single battles: ``cell`` indexes the cells; the rest is aligned with it, where it is known.
-
-    Where they were counted by cluster, a row stands for as many equal battles as its ``weight`` says.
-    """
+    """Single battles: ``cell`` indexes the cells; the rest is aligned with it, where it is known."""
 
     cell: NDArray[np.int32]
     cluster: NDArray[np.int32] | None = None
@@ -41,6 +40,17 @@ class Rows:
     levels: Mapping[str, tuple[NDArray[np.int32], tuple[str, ...]]] = field(default_factory=dict[str, Any])
     covariates: Mapping[str, Floats] = field(default_factory=dict[str, Floats])
     cluster_names: tuple[str, ...] = ()
+
+    def blocks(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32], Floats]]:
+        """(cell, cluster, weight) of some millions of rows at a time: what is summed over rows is summed so,
+        so that a hundred million of them take no more than they are kept in."""
+        if self.cluster is None:
+            raise ValueError("the battles carry no clusters")
+        for low in range(0, len(self.cell), BLOCK):
+            part = slice(low, low + BLOCK)
+            cell = self.cell[part]
+            weight = np.ones(len(cell)) if self.weight is None else self.weight[part]
+            yield cell, self.cluster[part], weight
 
 
 @dataclass(frozen=True)
@@ -199,11 +209,7 @@ class Collector:
         cluster_name: str | None = None,
         file: str = "battles",
         header_lines: int = 0,
-        by_cluster: bool = False,
     ) -> None:
-        """``by_cluster``: equal battles of one cluster are counted, not kept one by one, where nothing else about
-        them is asked for."""
-        self._by_cluster = by_cluster
         self._keep_rows, self._cluster_name = keep_rows, cluster_name
         self._file, self._header_lines = file, header_lines
         self._names, self._clusters = Vocabulary(list(dict.fromkeys(names))), Vocabulary()
@@ -297,18 +303,18 @@ class Collector:
         for name, column in chunk.categories.items():
             vocabulary = self._levels.setdefault(name, Vocabulary())
             levels[name] = vocabulary.recode(column, MISSING_LEVEL)[column.codes].astype(np.int32)
-        small = key.astype(np.int32) if models * models * kinds < 2**31 else key
-        alone = self._by_cluster and not (self._keep_rows or levels or chunk.covariates)
-        if alone and cluster is not None and chunk.weight is None:
-            cluster, small, weight = _counted(cluster, small, models * models * kinds)
-            return _KeptRows(small, models, kinds, cluster, weight, levels, chunk.covariates)
+        span = models * models * kinds
+        small = key.astype(np.uint16 if span < 1 << 16 else np.int32 if span < 1 << 31 else np.int64)
         return _KeptRows(small, models, kinds, cluster, chunk.weight, levels, chunk.covariates)
 
     def _rows(self, cells: Cells, order: Ints) -> Rows:
-        found = [cells.locate(part.key, part.models, part.kinds, order) for part in self._kept]
-        cell = np.concatenate([index for index, _ in found])
-        swapped = np.concatenate([side for _, side in found])
-        del found
+        total = sum(len(part.key) for part in self._kept)
+        cell, swapped = np.empty(total, np.int32), np.empty(total, np.bool_)
+        at = 0
+        for number, part in enumerate(self._kept):
+            here = slice(at, at := at + len(part.key))
+            cell[here], swapped[here] = cells.locate(part.key, part.models, part.kinds, order)
+            self._kept[number] = replace(part, key=part.key[:0])  # a hundred million of them are not kept twice
         keep = cell >= 0
         joined = {
             name: (np.concatenate([part.levels[name] for part in self._kept])[keep], tuple(vocabulary.codes))
@@ -320,7 +326,7 @@ class Collector:
             for name in self._kept[0].covariates
         }
         return Rows(
-            cell[keep],
+            cell if keep.all() else cell[keep],
             _joined([part.cluster for part in self._kept], keep),
             len(self._clusters.codes),
             _joined([part.weight for part in self._kept], keep),
@@ -347,15 +353,6 @@ def _joined(parts: Sequence[NDArray[Any] | None], keep: NDArray[np.bool_]) -> ND
         return None
     joined = np.concatenate(present)
     return joined if keep.all() else joined[keep]
-
-
-def _counted(
-    cluster: NDArray[np.int32], key: NDArray[np.integer[Any]], span: int
-) -> tuple[NDArray[np.int32], NDArray[np.integer[Any]], Floats]:
-    """Each (cluster, cell key) once, and how many battles it stands for."""
-    both, number = np.unique(cluster.astype(np.int64) * span + key, return_counts=True)
-    own, rest = np.divmod(both, span)
-    return own.astype(np.int32), rest.astype(key.dtype), number.astype(np.float64)
 
 
 def _sides(chunk: Chunk) -> tuple[tuple[Encoded, str], tuple[Encoded, str]]:

@@ -21,15 +21,14 @@ from arena.ratings.cells import sums
 from arena.ratings.design import Design
 from arena.ratings.fitting import Fit, scores
 from arena.ratings.linear import one_thread
-from arena.ratings.sandwich import Scores, cell_rows, dense
+from arena.ratings.sandwich import Scores, by_blocks, cell_rows, dense
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _LIGHT = 0.25
 _WHOLE = 1 - 1e-9
-_ACCURACY = 1e-7
-_CHUNK = 20_000_000
+_ACCURACY = 1e-8
 
 
 @dataclass(frozen=True)
@@ -55,26 +54,48 @@ class Cells:
         """(n,) the share that one battle of a cell has in what is estimated; all battles' add up to its rank."""
         return np.einsum("nab,nba->n", self.information, self.spread)
 
-    def seen(self, parameters: Floats, unit: Ints, cell: Ints) -> Floats:
-        """(N, d) what battles of these cells see of their units' parameters (units, P)."""
-        flat, start = parameters.ravel(), unit * self.width
-        lead = flat[start + self.i[cell]] - flat[start + self.j[cell]]
+    def seen(self, parameters: Floats, chunk: Chunk) -> Floats:
+        """(N, d) what the battles of a chunk see of their clusters' parameters (g, P)."""
+        flat = parameters.ravel()
+        lead = flat[chunk.i] - flat[chunk.j]
         for k in range(self.shared.shape[1]):
-            lead += self.shared[cell, k] * flat[start + self.size + k]
-        return (
-            lead[:, None] if self.score.shape[1] == 1 else np.stack([lead, flat[start + self.width - 1]], axis=1)
-        )
+            lead += self.shared[chunk.cell, k] * flat[chunk.start + self.size + k]
+        if self.score.shape[1] == 1:
+            return lead[:, None]
+        return np.stack([lead, flat[chunk.start + self.width - 1]], axis=1)
 
-    def summed(self, amount: Floats, unit: Ints, cell: Ints, units: int) -> Floats:
-        """(units, P) amounts (N, d) by lead and tie, summed over the parameters that they touch."""
-        total, start = units * self.width, unit * self.width
-        lead = np.ascontiguousarray(amount[:, 0])
-        full = sums(start + self.i[cell], lead, total) - sums(start + self.j[cell], lead, total)
+    def summed(self, amount: Floats, chunk: Chunk) -> Floats:
+        """(g, P) amounts (N, d) by lead and tie, summed over the parameters that they touch."""
+        total, lead = chunk.scores.size, np.ascontiguousarray(amount[:, 0])
+        full = sums(chunk.i, lead, total)
+        full -= sums(chunk.j, lead, total)
+        units = len(chunk.scores)
         for k in range(self.shared.shape[1]):
-            full[self.size + k :: self.width] += sums(unit, lead * self.shared[cell, k], units)
+            full[self.size + k :: self.width] += sums(chunk.cluster, lead * self.shared[chunk.cell, k], units)
         if amount.shape[1] > 1:
-            full[self.width - 1 :: self.width] += sums(unit, amount[:, 1], units)
+            full[self.width - 1 :: self.width] += sums(chunk.cluster, amount[:, 1], units)
         return full.reshape(units, self.width)
+
+    def chunk(self, scores: Floats, cluster: Ints, cell: Ints, weight: Floats) -> Chunk:
+        """Clusters, and their battles by the number of their rated cell."""
+        start = cluster * self.width
+        return Chunk(scores, cluster, cell, weight, start, start + self.i[cell], start + self.j[cell])
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some clusters: their scores (g, P), and their battles (cluster, cell among the rated, weight).
+
+    ``start``, ``i`` and ``j`` are the places of a battle's parameters in what has (g, P) numbers.
+    """
+
+    scores: Floats
+    cluster: Ints
+    cell: Ints
+    weight: Floats
+    start: Ints
+    i: Ints
+    j: Ints
 
 
 def cells_of(fitted: Fit, design: Design) -> Cells:
@@ -168,34 +189,20 @@ def _by_cluster(inverse: Floats, cells: Cells, units: Scores, battles: Battles) 
     return meat, alone
 
 
-@dataclass(frozen=True)
-class _Chunk:
-    """Some clusters: their scores (g, P), and their battles (cluster, cell among the rated, weight)."""
-
-    scores: Floats
-    cluster: Ints
-    cell: Ints
-    weight: Floats
-
-
-def _chunks(cells: Cells, units: Scores, battles: Battles) -> Iterator[_Chunk]:
+def _chunks(cells: Cells, units: Scores, battles: Battles) -> Iterator[Chunk]:
     rows = battles.rows
-    if rows is None or rows.cluster is None or units.by_cluster is None:
+    if rows is None or units.by_cluster is None:
         raise ValueError("the battles carry no clusters")
     place = np.full(len(battles.i), -1)
     place[cells.at] = np.arange(len(cells.at))
-    cell, cluster = place[rows.cell], rows.cluster.astype(np.int64)
-    inside = cell >= 0
-    cell, cluster = cell[inside], cluster[inside]
-    weight = np.ones(len(cell)) if rows.weight is None else rows.weight[inside]
-    many = max(1, _CHUNK // cells.width)
-    if rows.clusters > many:
-        order = np.argsort(cluster, kind="stable")
-        cell, cluster, weight = cell[order], cluster[order], weight[order]
-    for low in range(0, rows.clusters, many):
-        high = min(rows.clusters, low + many)
-        part = slice(*np.searchsorted(cluster, (low, high))) if rows.clusters > many else slice(None)
-        yield _Chunk(dense(units.by_cluster[low:high]), cluster[part] - low, cell[part], weight[part])
+    everything = len(cells.at) == len(battles.i)
+    for low, high, of_all, cluster, weights in by_blocks(rows, cells.width):
+        cell, unit = place[of_all], cluster.astype(np.int64) - low
+        weight = np.ones(len(cell)) if weights is None else weights
+        if not everything:
+            inside = cell >= 0
+            cell, unit, weight = cell[inside], unit[inside], weight[inside]
+        yield cells.chunk(dense(units.by_cluster[low:high]), unit, cell, weight)
 
 
 def _entries(cluster: Ints, wanted: Ints) -> Iterator[tuple[int, Ints]]:
@@ -208,19 +215,26 @@ def _entries(cluster: Ints, wanted: Ints) -> Iterator[tuple[int, Ints]]:
         yield g, places[start:end]
 
 
-def _series(inverse: Floats, cells: Cells, chunk: _Chunk, light: NDArray[np.bool_]) -> Floats:
+def _series(inverse: Floats, cells: Cells, chunk: Chunk, light: NDArray[np.bool_]) -> Floats:
     """(g, P) s*_g of all clusters of little leverage."""
     term = np.where(light[:, None], chunk.scores, 0.0)
-    total, least = term.copy(), _ACCURACY * float(np.abs(term).max(initial=0.0))
-    while float(np.abs(term).max(initial=0.0)) > least:
-        seen = cells.seen(term @ inverse, chunk.cluster, chunk.cell)
-        if seen.shape[1] == 1:
-            amount = seen * (cells.information[:, 0, 0][chunk.cell] * chunk.weight)[:, None]
-        else:
-            amount = np.einsum("nab,nb->na", cells.information[chunk.cell], seen) * chunk.weight[:, None]
-        term = cells.summed(amount, chunk.cluster, chunk.cell, len(term))
+    total, first = term.copy(), _largest(term)
+    told = cells.information[chunk.cell] * chunk.weight[:, None, None]
+    last = first
+    while last > 0:
+        seen = cells.seen(term @ inverse, chunk)
+        amount = seen * told[:, 0] if seen.shape[1] == 1 else np.einsum("nab,nb->na", told, seen)
+        term = cells.summed(amount, chunk)
         total += term
+        size = _largest(term)
+        if size * size <= _ACCURACY * first * last:  # terms shrink by a factor, so the next is as small
+            break
+        last = size
     return total
+
+
+def _largest(term: Floats) -> float:
+    return max(float(term.max(initial=0.0)), -float(term.min(initial=0.0)))
 
 
 def _solved(

@@ -98,11 +98,10 @@ def read_battles(source: Path | str, columns: Columns | None = None, baseline: s
     what they are; ``baseline`` is the model that arena-hard compares with, where its files do not say. Raises
     InputProblem naming file, row and field for what can't be understood.
     """
-    columns = columns or Columns()
-    if (here := Path(source)).exists() and (neighbour := judgments(here, baseline) or logs(here)) is not None:
-        return _neighbours(here, neighbour, columns)
+    columns, path = columns or Columns(), Path(source)
+    if path.exists() and (neighbour := judgments(path, baseline) or logs(path)) is not None:
+        return _neighbours(path, neighbour, columns)
     if shards.is_one_file(source):
-        path = Path(source)
         if path.suffix.lower() not in SUFFIXES:
             raise InputProblem(path, f"a file ending in {', '.join(SUFFIXES)}", found=path.suffix or path.name)
         if not path.is_file():
@@ -113,7 +112,7 @@ def read_battles(source: Path | str, columns: Columns | None = None, baseline: s
 
 def _counted(files: Sequence[shards.Shard], columns: Columns) -> Battles:
     names = Names(files[0].path)
-    collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster, by_cluster=len(files) > 1)
+    collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster)
     games = GameIds()
     present: frozenset[str] | None = None
     for shard in files:

@@ -55,16 +55,16 @@ def support_of(units: Scores, cells: Cells, battles: Battles) -> Support:
         return Support(total, int(number[said].sum()), total - 1, 1 / max(total, 1))
     of_cell = np.zeros(len(battles.i))
     of_cell[cells.at] = cells.leverage
-    weight = np.ones(len(rows.cell)) if rows.weight is None else rows.weight
-    leverage = sums(rows.cluster, of_cell[rows.cell] * weight, rows.clusters)
+    leverage, battles_each = np.zeros(rows.clusters), np.zeros(rows.clusters)
+    for cell, cluster, weight in rows.blocks():
+        leverage += sums(cluster, of_cell[cell] * weight, rows.clusters)
+        battles_each += sums(cluster, weight, rows.clusters)
     taking_part = leverage > 0
     share = leverage / max(float(leverage.sum()), 1e-300)
-    battles_each = sums(rows.cluster, weight, rows.clusters)
-    largest = (
-        np.asarray(abs(units.by_cluster).max(axis=1).todense()).ravel()
-        if not isinstance(units.by_cluster, np.ndarray)
-        else np.abs(units.by_cluster).max(1, initial=0.0)
-    )
+    own = units.by_cluster
+    top_and_low = (own.max(axis=1), own.min(axis=1))
+    high, low = (np.asarray(one.todense() if hasattr(one, "todense") else one).ravel() for one in top_and_low)
+    largest = np.maximum(high, -low)
     said = largest > _SILENT * np.maximum(battles_each, 1)
     heaviest = int(np.argmax(share)) if len(share) else None
     top = float(share.max(initial=0.0))

@@ -50,7 +50,7 @@ def pair_table(battles: Battles, *, clustered: bool) -> PairTable:
     wins, ties = battles.wins(), battles.ties()
     rows = battles.rows
     if clustered and rows is not None and rows.cluster is not None:
-        p_values, leaning = _by_cluster(battles, rows, rows.cluster, wins)
+        p_values, leaning = _by_cluster(battles, rows, wins)
         smallest = np.full(leaning.shape, np.nan) if battles.weighted else _smallest(leaning)
         return PairTable(wins, ties, p_values, leaning, smallest, True, "exact sign-flip test by cluster")
     decided = wins + wins.T
@@ -91,19 +91,26 @@ def _mirrored(upper: Floats) -> Floats:
     return np.where(np.isnan(upper), upper.T, upper)
 
 
-def _by_cluster(battles: Battles, rows: Rows, cluster: NDArray[np.int32], wins: Floats) -> tuple[Floats, Floats]:
+def _by_cluster(battles: Battles, rows: Rows, wins: Floats) -> tuple[Floats, Floats]:
     size = len(battles.names)
     met, pair_of_cell = np.unique(battles.i * size + battles.j, return_inverse=True)
-    sign = (battles.outcome - 1).astype(np.float64)[rows.cell]
-    amount = sign if rows.weight is None else sign * rows.weight
-    key = pair_of_cell[rows.cell] * np.int64(rows.clusters) + cluster
+    sign = (battles.outcome - 1).astype(np.float64)
     if len(met) * rows.clusters <= _DENSE:
-        dense = sums(key, amount, len(met) * rows.clusters)
+        dense = np.zeros(len(met) * rows.clusters)
+        for cell, cluster, weight in rows.blocks():
+            key = pair_of_cell[cell] * np.int64(rows.clusters) + cluster
+            dense += sums(key, sign[cell] * weight, len(dense))
         used = np.flatnonzero(dense)
         net, pair = dense[used], used // rows.clusters
     else:
-        unique, inverse = np.unique(key, return_inverse=True)
-        net, pair = sums(inverse, amount, len(unique)), unique // rows.clusters
+        found = [
+            _summed(pair_of_cell[cell] * np.int64(rows.clusters) + cluster, sign[cell] * weight)
+            for cell, cluster, weight in rows.blocks()
+        ]
+        key, net = _summed(
+            np.concatenate([keys for keys, _ in found]), np.concatenate([part for _, part in found])
+        )
+        pair = key // rows.clusters
     total = sums(pair, net, len(met))
     flat = np.full(size * size, np.nan)
     flat[met] = _normal(total, sums(pair, net**2, len(met)))
@@ -118,6 +125,12 @@ def _by_cluster(battles: Battles, rows: Rows, cluster: NDArray[np.int32], wins: 
     leaning[met] = np.bincount(pair[net != 0], minlength=len(met))
     leaning = leaning.reshape(size, size)
     return _mirrored(flat.reshape(size, size)), leaning + leaning.T
+
+
+def _summed(key: NDArray[np.int64], amount: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Each key once, with the sum of its amounts."""
+    unique, inverse = np.unique(key, return_inverse=True)
+    return unique, sums(inverse, amount, len(unique))
 
 
 def against(

@@ -28,6 +28,7 @@ from gateway.events import EventLog
 from gateway.secrets import words_of
 from gateway.telemetry import from_environment
 from runstore.journal import Journal, RunLock
+from runstore.problems import Problem
 from runstore.records import Usage
 
 DRAIN_S = 30.0
@@ -87,6 +88,10 @@ async def _pipeline(
     if config.run.on is None:
         yield Pipeline(folder, config, gateway, progress, batch_poll_s)
         return
+    if batch_poll_s is not None:
+        raise Problem(
+            f"--on {config.run.on}: found --batch beside it, expected one: providers work batches off themselves"
+        )
     from frontdesk.runner.cluster import addresses  # what it needs is an extra
 
     on = addresses.parse(config.run.on)

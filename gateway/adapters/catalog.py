@@ -126,6 +126,10 @@ def _key(variable: str, environ: Mapping[str, str], where: str) -> str:
 
 
 def _check_address(where: str, address: str) -> None:
+    if address.startswith("per-node:"):
+        if not re.fullmatch(r"per-node:\d{1,5}(/\S*)?", address):
+            raise Problem(f"{where}.base_url: found {address!r}, expected per-node:PORT or per-node:PORT/PATH")
+        return
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise Problem(f"{where}.base_url: found {address!r}, expected an address such as http://127.0.0.1:9000")

@@ -47,6 +47,30 @@ def test_no_minute_holds_more_than_the_limit_and_at_least_98_in_100_are_used(lim
     assert sum(whole) >= 0.98 * limit * len(whole) - 1
 
 
+def test_what_late_calls_missed_is_made_up_for() -> None:
+    """Every fifth call misses its place and takes another."""
+    clock = Clock()
+    lender = Lender({"e": (100, None)}, Budget(), clock)
+    generator = random.Random(5)
+    used: list[float] = []
+    waiting: list[tuple[float, int]] = []
+    begin = clock.now
+    while clock.now < begin + 400:
+        while len(waiting) < 40:
+            place = lender.places("w", "e", [0])[0]
+            waiting.append((clock.now + place.wait_s, place.number))
+        start, number = waiting.pop(0)
+        clock.now = max(clock.now, start)
+        if generator.random() < 0.05:
+            clock.now += 0.4
+            lender.unused("e", [number])
+        else:
+            used.append(clock.now)
+    assert fullest(used) <= 100
+    whole = [sum(begin + 60 * m <= time < begin + 60 * (m + 1) for time in used) for m in range(1, 6)]
+    assert sum(whole) >= 0.96 * 100 * len(whole)
+
+
 def test_places_of_a_process_that_died_are_used_by_others() -> None:
     clock = Clock()
     lender = Lender({"e": (60, None)}, Budget(), clock)
@@ -54,6 +78,14 @@ def test_places_of_a_process_that_died_are_used_by_others() -> None:
     lender.forget("dead")
     waits = [place.wait_s for place in lender.places("alive", "e", [0] * 30)]
     assert max(waits) < 31
+
+
+def test_a_limit_below_one_a_minute_is_kept() -> None:
+    lender = Lender({"e": (0.5, None)}, Budget(), Clock())
+    waits = [place.wait_s for place in lender.places("a", "e", [0] * 3)]
+    assert waits[0] == 0
+    assert waits[1] >= 120
+    assert waits[2] >= 240
 
 
 def test_places_that_are_given_back_are_lent_again_in_their_turn() -> None:

@@ -52,6 +52,12 @@ def test_half_written_records_leave_the_file_as_it_was(tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["u.jsonl"]
 
 
+def test_what_a_killed_process_left_half_written_goes(tmp_path):
+    (tmp_path / ".u.jsonl.4711.tmp").write_text("half")
+    written(tmp_path / "u.jsonl", 2)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["u.jsonl"]
+
+
 def test_an_index_of_keys_is_a_dictionary(monkeypatch):
     monkeypatch.setattr("runstore.key_index._RECENT", 64)
     generator, index, known = random.Random(3), KeyIndex(), dict[int, int]()

@@ -48,7 +48,7 @@ class On:
 
 def parse(text: str) -> On:
     """Raises Problem for anything else, and where the extra is not installed."""
-    if importlib.util.find_spec("distributed") is None:
+    if not _has_extra():
         raise Problem(
             f"--on {text}: several machines need the extra [{EXTRA}]: pip install 'tutor-arena[{EXTRA}]'"
         )
@@ -65,6 +65,13 @@ def parse(text: str) -> On:
             raise InputProblem(path, "a file that describes a cluster", found="no such file", field="--on")
         return On(text, file=path)
     raise Problem(f"--on: found {text!r}, expected {EXPECTED}")
+
+
+def _has_extra() -> bool:
+    try:
+        return importlib.util.find_spec("distributed") is not None
+    except ImportError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +107,7 @@ def described(path: Path) -> Described:
     for key in table:
         if key not in ("kind", "workers", "options"):
             raise InputProblem(path, "kind, workers and options", found=key)
-    kind, workers, options = table.get("kind"), table.get("workers", 1), table.get("options") or {}
+    kind, workers, options = table.get("kind"), table.get("workers", 1), cast("object", table.get("options") or {})
     if kind not in KINDS:
         near = nearest(str(kind), KINDS)
         expected = f"one of {', '.join(KINDS)}" + (f"; did you mean {near}?" if near else "")

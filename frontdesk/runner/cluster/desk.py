@@ -38,7 +38,10 @@ STOPS: dict[StopKind, type[Stopped]] = {
 
 def kind_of(reason: Stopped) -> StopKind:
     """The name by which a reason travels."""
-    return next((kind for kind, cls in STOPS.items() if isinstance(reason, cls)), "interrupted")
+    for kind, cls in STOPS.items():
+        if isinstance(reason, cls):
+            return kind
+    return "interrupted"
 
 
 @dataclass(slots=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
 
-from frontdesk.runner.cluster.crew import NEEDED, Crew, served_of
+from frontdesk.runner.cluster.crew import NEEDED, Crew
+from frontdesk.runner.cluster.watch import ahead
 from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
@@ -27,7 +27,7 @@ class ClusterPipeline(Pipeline):
         self, folder: RunFolder, config: Config, gateway: Gateway, progress: Progress, crew: Crew
     ) -> None:
         super().__init__(folder, config, gateway, progress)
-        self._crew = crew
+        self.crew = crew
         self._stays = False
 
     async def collect(self, subsets: Sequence[Subset], kept: Kept = NOTHING_KEPT) -> Sequence[Reply]:
@@ -46,9 +46,9 @@ class ClusterPipeline(Pipeline):
             yield
             return
         unit = "sheets" if stage == "score" else "rounds"
-        await self._crew.ahead(self, stage, of, unit)
-        endpoints: dict[str, Any] = self.opened().endpoints
-        served = served_of(endpoints)
+        await ahead(self.crew, self, stage, of, unit)
+        endpoints = self.opened().endpoints
+        served = {name: endpoint.spent.served for name, endpoint in endpoints.items()}
         with self.progress.quiet():
             yield
         for name, count in served.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arena.ratings import jackknife as module
+from arena.ratings import sandwich as module
 from arena.ratings.battles import Battles, from_columns
 from arena.ratings.estimate import Estimate, estimate
 from arena.ratings.jackknife import Cells, cells_of, jackknife
@@ -74,7 +74,7 @@ def test_the_covariance_is_that_of_leaving_clusters_out_one_by_one(
     present = len(np.unique(battles.rows.cluster))
     assert found.uncertainty.support.units == present
     assert found.uncertainty.covariance == pytest.approx((1 - 1 / present) * expected, rel=1e-5, abs=1e-9)
-    monkeypatch.setattr(module, "_CHUNK", 40)
+    monkeypatch.setattr(module, "_BLOCK", 40)
     assert jackknife(found.fitted, cells, units, battles).covariance == pytest.approx(expected, rel=1e-5, abs=1e-9)
     assert float((cells.leverage * battles.weight[cells.at]).sum()) == pytest.approx(4 + shown + (ties != "half"))
 

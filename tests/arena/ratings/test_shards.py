@@ -110,7 +110,7 @@ def test_shards_with_other_columns_are_refused(tmp_path):
         read_battles(tmp_path / "many")
 
 
-def test_memory_does_not_grow_with_the_number_of_shards(tmp_path):
+def test_memory_does_not_grow_with_the_number_of_shards_where_battles_stand_alone(tmp_path):
     def peak(shards: int) -> int:
         folder = tmp_path / f"s{shards}"
         folder.mkdir()
@@ -123,7 +123,6 @@ def test_memory_does_not_grow_with_the_number_of_shards(tmp_path):
                 "model_a": np.array(NAMES)[a],
                 "model_b": np.array(NAMES)[b],
                 "winner": np.array(["model_a", "model_b", "tie"])[generator.integers(0, 3, size)],
-                "cluster": np.array([f"d-{n}" for n in range(50)])[generator.integers(0, 50, size)],
             }
             parquet.write_table(pa.table(columns), folder / f"{number}.parquet")
         tracemalloc.start()
@@ -134,3 +133,16 @@ def test_memory_does_not_grow_with_the_number_of_shards(tmp_path):
 
     peak(2)
     assert peak(16) < 1.5 * peak(4)
+
+
+def test_so_many_battles_that_they_are_worked_on_in_ranges_are_rated_as_few(tmp_path, monkeypatch):
+    write_shards(tmp_path / "many", rows(4000, clusters=90), 3)
+    whole = build(read_battles(tmp_path / "many"))
+    monkeypatch.setattr("arena.ratings.battles.BLOCK", 700)
+    monkeypatch.setattr("arena.ratings.sandwich.BLOCK", 700)
+    monkeypatch.setattr("arena.ratings.sandwich._SORTED", 700)
+    parts = build(read_battles(tmp_path / "many"))
+    for left, right in zip(whole.models, parts.models, strict=True):
+        assert (left.rating, left.lower, left.upper) == pytest.approx((right.rating, right.lower, right.upper))
+    for left, right in zip(whole.pairs, parts.pairs, strict=True):
+        assert left.model_dump() == pytest.approx(right.model_dump(), nan_ok=True)

@@ -1,0 +1,277 @@
+"""What --on may say, whose keys go where, which items are whose, and what the desk lends; without a cluster."""
+
+import asyncio
+import subprocess
+from dataclasses import asdict
+
+import pytest
+
+from frontdesk.cli import main
+from frontdesk.runner import config as configuration
+from frontdesk.runner.cluster import addresses, keys
+from frontdesk.runner.cluster.desk import Desk, Told
+from frontdesk.runner.cluster.segments import Copies, lines_of, share_of_rows
+from frontdesk.runner.cluster.shard import Order, work
+from frontdesk.runner.cluster.shares import Share
+from gateway.budget import Budget
+from gateway.engine import Gateway
+from gateway.prompt import Message, Prompt
+from runstore.journal import Journal
+from runstore.problems import InputProblem, Problem
+from tests.runstore.test_without_extras import _RUN, ROOT
+from tests.support.small_runs import to_toml, write_config
+
+OPENAI = {"kind": "openai", "model": "m"}
+CAPS = {"usd": None, "calls": None, "tokens": None}
+
+
+def refused(*arguments: str) -> str:
+    with pytest.raises(Problem) as caught:
+        addresses.parse(*arguments)
+    return str(caught.value)
+
+
+def test_on_says_local_processes_an_address_or_a_file(tmp_path):
+    assert addresses.parse("local:4").workers == 4
+    assert addresses.parse("tcp://10.0.0.7:8786").address == "tcp://10.0.0.7:8786"
+    for wrong in ("local", "local:0", "local:x", "10.0.0.7:8786", "http://h:1", "tcp://h", "ray://h:1"):
+        assert "expected" in refused(wrong)
+    assert "no such file" in refused(str(tmp_path / "slurm.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("on", "private"),
+    [
+        ("local:2", True),
+        ("tls://head:8786", True),
+        ("tcp://127.0.0.1:8786", True),
+        ("tcp://[::1]:8786", True),
+        ("tcp://head:8786", False),
+        ("tcp://10.0.0.7:8786", False),
+    ],
+)
+def test_keys_are_sent_only_where_nobody_can_listen(on, private):
+    assert addresses.parse(on).is_private is private
+
+
+def test_a_cluster_file_names_a_kind_that_is_known_and_what_makes_it(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text("kind: slurm\nworkers: 3\noptions: {cores: 1}\n")
+    plan = addresses.described(path)
+    assert (plan.kind, plan.workers, plan.options) == ("slurm", 3, {"cores": 1})
+    with pytest.raises(Problem, match="pip install dask-jobqueue"):
+        plan.made()
+    for text, what in (
+        ("kind: slrum\n", "did you mean slurm"),
+        ("kind: ssh\nworkers: 0\n", "1 at least"),
+        ("kind: ssh\nhosts: [a]\n", "hosts"),
+        ("- a\n", "kind, workers and options"),
+        ("kind: [", "YAML"),
+        ("kind: ssh\noptions: 3\n", "options"),
+    ):
+        path.write_text(text)
+        with pytest.raises(InputProblem, match=what):
+            addresses.described(path)
+
+
+def test_without_the_extra_on_says_what_to_install(tmp_path, provider):
+    config = write_config(tmp_path / "c.toml", provider, dialogues=1, subsets=1)
+    code = (
+        _RUN.replace("('pyarrow', ", "('distributed', 'dask', 'pyarrow', ")
+        + "from frontdesk.cli import main\nsys.exit(main(sys.argv[1:]))"
+    )
+    command = ["run", str(config), "--run", str(tmp_path / "run")]
+
+    def bare(*more: str) -> subprocess.CompletedProcess[str]:
+        import sys
+
+        whole = [sys.executable, "-c", code, *command, *more]
+        return subprocess.run(whole, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    done = bare("--on", "local:2")
+    assert done.returncode == 2
+    assert "pip install 'tutor-arena[cluster]'" in done.stderr
+    assert provider.stats.calls == 0
+    assert bare().returncode == 0
+
+
+def test_where_a_run_is_made_is_no_part_of_it(tmp_path, provider):
+    config = write_config(tmp_path / "c.toml", provider, dialogues=2, subsets=2)
+    config.write_text(config.read_text().replace("[run]\n", '[run]\non = "local:2"\n'))
+    loaded = configuration.load(config)
+    assert loaded.run.on == "local:2"
+    assert "local:2" not in configuration.to_toml(loaded)
+    other = loaded.model_copy(update={"run": loaded.run.model_copy(update={"on": None})})
+    assert configuration.differences(configuration.settled(loaded), configuration.settled(other)) == []
+
+
+def test_an_address_that_nobody_answers_is_said_in_a_sentence(tmp_path, provider, capsys):
+    config = write_config(tmp_path / "c.toml", provider, dialogues=1, subsets=1)
+    assert main(["run", str(config), "--run", str(tmp_path / "run"), "--on", "ftp://x:1"]) == 2
+    assert "found 'ftp://x:1', expected local:N" in capsys.readouterr().err
+    assert provider.stats.calls == 0
+
+
+def test_every_item_is_in_one_share_whatever_stands_behind_its_id():
+    names = [f"s-{number:04d}" for number in range(2000)]
+    shares = [Share(index, 4) for index in range(4)]
+    counts = [sum(share.has(name) for name in names) for share in shares]
+    assert sum(counts) == 2000
+    assert min(counts) > 400
+    for name in names[:50]:
+        assert [share.has(name) for share in shares] == [share.has(f"{name}/a/b/3") for share in shares]
+    assert all(Share().has(name) for name in names)
+
+
+def test_the_variables_of_keys_are_found_and_missing_ones_named(monkeypatch):
+    monkeypatch.setenv("OWN_KEY", "k" * 20)
+    monkeypatch.setenv("OTHER_KEY", "o" * 20)
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    config = configuration.parse(
+        {
+            "endpoints": {
+                "a": {"kind": "openai", "model": "m", "base_url": "https://a.invalid/v1", "api_key_env": "OWN_KEY"}
+            }
+        }
+    )
+    assert keys.variables(config, ["a"]) == {"OWN_KEY": "k" * 20}
+    monkeypatch.delenv("OTHER_KEY")
+    assert keys.missing(["OWN_KEY", "OTHER_KEY"]) == ["OTHER_KEY"]
+
+
+def desk(**caps: int) -> Desk:
+    made = Desk(lambda: 100.0)
+    made.open("judge", {"e": (60, None), "free": (None, None)}, {**CAPS, **caps}, Budget().state(), (4, "rounds"))
+    return made
+
+
+def test_a_shard_starts_once_an_attempt():
+    made = desk()
+    assert made.start("judge", "judge-0-1", "w")
+    assert not made.start("judge", "judge-0-1", "w2")
+    assert made.start("judge", "judge-0-2", "w2")
+    assert not made.start("collect", "collect-0-1", "w")
+
+
+def test_the_desk_adds_up_what_shards_tell_and_passes_on_the_first_reason_to_stop():
+    made = desk()
+    for number in (0, 1):
+        told = Told(done=3 + number, of=9, in_flight=2, spent={"calls": 5, "usd": 0.5})
+        assert made.beat(f"judge-{number}-1", asdict(told), ["e: waits"]) is None
+    looked = made.look()
+    assert (looked["done"], looked["in_flight"], looked["lines"]) == (7, 4, ["e: waits"])
+    assert (looked["spent"]["calls"], looked["spent"]["usd"]) == (10, 1.0)
+    assert made.look()["lines"] == []
+    made.stop("budget", "the cap is reached")
+    made.stop("interrupted", "later")
+    assert made.beat("judge-0-1", asdict(Told()), []) == ("budget", "the cap is reached")
+
+
+def test_judges_are_tried_by_what_all_shards_saw():
+    made = desk()
+    seen = {"judged": 2, "unreadable": 2, "raw": "I cannot say", "reason": "no decision line"}
+    assert made.beat("judge-0-1", asdict(Told(judges={"j": seen})), []) is None
+    stop = made.beat("judge-1-1", asdict(Told(judges={"j": seen})), [])
+    assert stop is not None and stop[0] == "unreadable"
+    assert "I cannot say" in stop[1]
+
+
+def test_a_worker_that_is_gone_gives_back_what_it_held():
+    made = desk(calls=10)
+    made.start("judge", "a", "dead")
+    made.start("judge", "b", "alive")
+    made.places("a", "e", [0] * 20, [], 0)
+    assert made.permits("a", [None] * 6, [], [], []) == (6, None)
+    made.lose("dead")
+    assert made.places("b", "e", [0], [], 0)[0].wait_s < 2
+    granted, _ = made.permits("b", [None] * 10, [], [], [])
+    assert granted == 4, "calls of a worker that died may have been made"
+
+
+def calls_of(folder, *items: tuple[str, str]) -> None:
+    async def ask() -> None:
+        endpoint = {"s": {"kind": "scripted", "replies": str(folder.parent / "r.jsonl")}}
+        (folder.parent / "r.jsonl").write_text('{"reply":"yes"}\n')
+        async with Gateway.open(endpoint, journal=Journal(folder)) as gateway:
+            for stage, item in items:
+                prompt = Prompt("teacher", (Message("user", f"{stage} {item}"),))
+                await gateway.ask("s", prompt, stage=stage, item=item)
+            assert gateway.journal is not None
+            gateway.journal.close()
+
+    asyncio.run(ask())
+
+
+def test_a_journal_is_read_for_one_share_and_sent_as_a_segment(tmp_path):
+    items = [("collect", f"s-{number}") for number in range(30)] + [("simulate", f"s-{n}") for n in range(5)]
+    calls_of(tmp_path / "journal", *items)
+    share = Share(1, 3)
+    mine = [item for stage, item in items if stage == "collect" and share.has(item)]
+    only = Journal(
+        tmp_path / "journal", read_only=True, only=lambda stage, item: stage == "collect" and share.has(item)
+    )
+    assert len(only) == len(mine)
+    only.close()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "000000-0.jsonl").write_bytes(lines_of(tmp_path / "journal", "collect", share))
+    sent = Journal(tmp_path / "other", read_only=True)
+    assert len(sent) == len(mine)
+    sent.close()
+    assert lines_of(tmp_path / "journal", "judge", share) == b""
+
+
+def test_blocks_become_a_segment_of_whole_lines(tmp_path):
+    calls_of(tmp_path / "far", *[("collect", f"s-{number}") for number in range(20)])
+    original = next((tmp_path / "far").glob("*.jsonl")).read_bytes()
+    near = tmp_path / "near"
+    near.mkdir()
+    copies = Copies(near)
+    for start in range(0, len(original) - 100, 97):
+        copies.add("far", original[start : min(start + 97, len(original) - 100)])
+    copies.close()
+    journal = Journal(near, read_only=True)
+    assert len(journal) == 19
+    assert copies.fetched("far") == len(original) - 100
+    journal.close()
+
+
+def test_rows_of_a_share_are_sent_as_they_stand(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(b"".join(b'{"subset": "s-%d",  "text":"x"}\n' % number for number in range(40)))
+    parts = [share_of_rows(path, Share(index, 3), lambda row: row["subset"]) for index in range(3)]
+    assert sorted(b"".join(parts).splitlines()) == sorted(path.read_bytes().splitlines())
+
+
+def test_what_is_wrong_on_a_worker_is_a_problem_with_its_name(tmp_path, provider):
+    config = to_toml({"endpoints.a": {"kind": "openai", "model": "m", "api_key_env": "KEY_THAT_IS_NOWHERE"}})
+    made = desk()
+
+    async def ask(op, *arguments):
+        return getattr(made, op)(*arguments)
+
+    order = Order("r", "judge", Share(), 1, ("a",), config.encode(), {}, str(tmp_path), sees=False)
+    found = work(order, ask, "tcp://node7:1")
+    assert found["state"] == "problem"
+    assert "node7" in found["text"]
+    assert "KEY_THAT_IS_NOWHERE" in found["text"]
+    assert work(order, ask, "tcp://node8:1") == {"state": "again"}
+
+
+def test_a_server_on_each_node_is_asked_at_its_own_loopback_under_one_key(provider, tmp_path):
+    address = f"per-node:{provider.port}/v1"
+    settings = {"kind": "openai", "model": "m", "base_url": address}
+    prompt = Prompt("teacher", (Message("user", "Why?"),))
+
+    async def ask() -> None:
+        async with Gateway.open({"node": settings}, journal=Journal(tmp_path / "j")) as gateway:
+            answer = await gateway.ask("node", prompt)
+            assert answer.text
+            assert gateway.endpoints["node"].lanes[0].base_url == f"http://127.0.0.1:{provider.port}/v1"
+            assert gateway.journal is not None
+            gateway.journal.close()
+
+    asyncio.run(ask())
+    assert provider.stats.calls == 1
+    for wrong in ("per-node:", "per-node:x/v1", "per-node:80 00"):
+        with pytest.raises(Problem, match=r"per-node:PORT"):
+            Gateway.open({"node": {**settings, "base_url": wrong}})
