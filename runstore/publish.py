@@ -25,8 +25,8 @@ from runstore.results import Result
 R = TypeVar("R", bound=BaseModel)
 Cell = str | int | float | bool | None
 
-FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and signs to Unicode, but nothing on paper: Hangul fillers and the empty Braille cell."""
+FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0\U0001d159")
+"""Letters and signs to Unicode, but nothing on paper: Hangul's fillers, an empty Braille cell, a null notehead."""
 
 _FORMULA_STARTS = frozenset("=+-@＝＋－＠")
 _UNSEEN = frozenset({"Cc", "Cf", "Zs", "Mn"})
