@@ -94,7 +94,7 @@ def print_lines(estimated: Estimate) -> None:
     from frontdesk.report.writers import terminal
     from frontdesk.report.writers.terminal import Head
 
-    names = [Head(head(name)) for name in ("stage", "endpoint")]
+    names = [Head(head("stage")), Head(head("endpoint"), name=True)]
     figures = [Head(head(name), number=True) for name in ("calls", "input tokens", "output tokens", "USD")]
     rows = [
         _row(line.stage, line.endpoint, line.calls, line.input, line.output, line.usd) for line in estimated.lines
