@@ -12,7 +12,7 @@ help: ## print this list
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local,bedrock,litellm,parquet,xlsx,plots,otel,cluster]' --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fast,local,bedrock,litellm,parquet,xlsx,plots,otel,cluster]' --group dev
 	@touch $@
 
 setup: $(STAMP) ## create .venv with everything that development needs

@@ -43,6 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Writes agreement.json, .md and .html; prints the Markdown, or the JSON if asked."""
     from frontdesk.report.sections.agreement.document import document
+    from frontdesk.report.writers import console
     from frontdesk.report.writers.html import html
     from frontdesk.report.writers.markdown import markdown
     from frontdesk.runner.agreement import Wishes, agree, write_record
@@ -64,6 +65,9 @@ def run(args: argparse.Namespace) -> int:
     pages = [args.out / "agreement.md", args.out / "agreement.html"]
     write_text(pages[0], text)
     write_text(pages[1], html(report))
-    sys.stdout.write(to_json(agreed.row(), indent=True).decode() + "\n" if args.json else text)
+    if not args.json and sys.stdout.isatty():
+        console.show(report, sections=None)
+    else:
+        sys.stdout.write(to_json(agreed.row(), indent=True).decode() + "\n" if args.json else text)
     tell(f"written: {', '.join(map(str, (record, *pages)))}", file=sys.stderr)
     return 0

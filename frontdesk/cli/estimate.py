@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
-from frontdesk.cli.listing import padded
 from frontdesk.runner.told import head, tell, told
 
 if TYPE_CHECKING:
@@ -93,13 +91,16 @@ def print_json(estimated: Estimate, load: Workload | None = None, reached: Reach
 
 def print_lines(estimated: Estimate) -> None:
     """The estimate as a table, and what it assumes of lengths and prices."""
-    rows = estimated.lines
-    width = max([len(row.endpoint) for row in rows] + [10]) + 2
-    titles = [head(name) for name in ("stage", "endpoint", "calls", "input tokens", "output tokens", "USD")]
-    print(_line(titles, width))
-    for row in rows:
-        _print_row(row.stage, row.endpoint, width, (row.calls, row.input, row.output), row.usd)
-    _print_row(head("total"), "", width, (estimated.calls, estimated.input, estimated.output), estimated.usd)
+    from frontdesk.report.writers import terminal
+    from frontdesk.report.writers.terminal import Head
+
+    names = [Head(head("stage")), Head(head("endpoint"), name=True)]
+    figures = [Head(head(name), number=True) for name in ("calls", "input tokens", "output tokens", "USD")]
+    rows = [
+        _row(line.stage, line.endpoint, line.calls, line.input, line.output, line.usd) for line in estimated.lines
+    ]
+    total = (estimated.calls, estimated.input, estimated.output, estimated.usd)
+    terminal.print_grid(terminal.console(), "", [*names, *figures], [*rows, _row(head("total"), "", *total)])
     if estimated.usd is None:
         unknown, known = ", ".join(estimated.unpriced), f"{estimated.usd_known_part:,.2f} USD"
         of = f"{estimated.calls_priced:,} of {estimated.calls:,} calls"
@@ -128,14 +129,6 @@ def _print_caps(estimated: Estimate) -> None:
         tell(f"To go through, raise budget.{cap.name}.")
 
 
-def _print_row(stage: str, endpoint: str, width: int, counts: tuple[int, int, int], usd: float | None) -> None:
-    calls, read, written = counts
+def _row(stage: str, endpoint: str, calls: int, read: int, written: int, usd: float | None) -> list[str]:
     price = told("unknown") if usd is None else f"{usd:,.2f}"
-    print(_line([stage, endpoint, f"{calls:,}", f"{read:,}", f"{written:,}", price], width))
-
-
-def _line(cells: Sequence[str], width: int) -> str:
-    """One line of the table: two columns of names, then figures."""
-    names = padded(cells[0], 10) + padded(cells[1], width)
-    rooms = (9, 15, 15, 12)
-    return names + "".join(padded(cell, room, right=True) for cell, room in zip(cells[2:], rooms, strict=True))
+    return [stage, endpoint, f"{calls:,}", f"{read:,}", f"{written:,}", price]

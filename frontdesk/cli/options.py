@@ -35,6 +35,18 @@ def run_folder(args: argparse.Namespace) -> Path:
     return folder
 
 
+def add_run_first(parser: argparse.ArgumentParser) -> None:
+    """``RUN`` in first place, for a command that takes a run folder among other sources as ``--run``."""
+    parser.add_argument("run_first", nargs="?", type=Path, metavar="RUN", help="the same as --run RUN")
+
+
+def take_run_first(args: argparse.Namespace) -> None:
+    """Put what :func:`add_run_first` took where ``--run`` puts it. Raises Problem where there are two."""
+    if args.run_first is not None and args.run_dir is not None:
+        raise Problem(f"{args.command}: found two run folders, {args.run_first} and {args.run_dir}; expected one")
+    args.run_dir = args.run_dir or args.run_first
+
+
 def add_place(parser: argparse.ArgumentParser) -> None:
     """What a stage works on: ``CONFIG`` or ``RUN`` in first place, or ``--config`` and ``--run`` as before."""
     parser.add_argument(

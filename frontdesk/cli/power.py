@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frontdesk.cli import options
 from frontdesk.runner.told import tell
 from runstore.problems import Problem
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
+    options.add_run_first(parser)
     before = parser.add_argument_group("before a run: what you expect")
     before.add_argument("--win-rate", type=float, metavar="SHARE", help="share of decided votes that one wins")
     before.add_argument("--gap", type=float, metavar="POINTS", help="the same as a gap in rating points")
@@ -54,6 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Answer with matches, power and ways to spend calls; or, of people's ratings, with documents and raters."""
+    options.take_run_first(args)
     from runstore.publish import to_json
 
     if any(value is not None for value in (args.difference, args.correlation, args.scores)):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
+    options.add_run_first(parser)
     source = parser.add_argument_group("what to rate (one of)")
     source.add_argument(
         "--battles",
@@ -73,6 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Rate and write. 0 done, 1 where matches asked for have no verdict or ``--check`` found another result."""
+    options.take_run_first(args)
     settings = _settings(args)
     source = _source(args)
     is_run = source == "run_dir" and (args.run_dir / "run.toml").is_file()
@@ -250,7 +252,7 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
         console.print(terminal.styled(told(f"note: {note}")))
     titles = ["rank", "places", "model", "rating", level_text(board.level), "w / l / t", "win rate"]
     titles += ["s (95 %)", "$ / 1,000"] if board.has_service else []
-    heads = [Head(head(title), number=title != "model") for title in titles]
+    heads = [Head(head(title), number=title != "model", name=title == "model") for title in titles]
     for number, group in enumerate(board.groups, 1):
         rows = [
             [

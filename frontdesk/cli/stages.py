@@ -125,6 +125,13 @@ def execute(
     return code
 
 
+def _dollars(each: EndpointDone) -> str:
+    """A sum that leaves calls of unknown price out ends in "+"."""
+    if each.usd is None:
+        return told("unknown") if each.unpriced else "–"
+    return f"{each.usd:,.4f}{' +' if each.unpriced else ''}"
+
+
 def _tell_endpoints(endpoints: Sequence[EndpointDone]) -> None:
     if not endpoints:
         return
@@ -139,7 +146,7 @@ def _tell_endpoints(endpoints: Sequence[EndpointDone]) -> None:
             f"{each.failed:,}",
             f"{each.unreadable:,}",
             f"{each.input + each.output + each.thinking:,}",
-            told("unknown") if each.usd is None else f"{each.usd:,.4f}{' +' if each.unpriced else ''}",
+            _dollars(each),
             "–" if each.median_latency_s is None else f"{each.median_latency_s:.2f}",
             f"{each.served:,}",
         ]

@@ -70,7 +70,9 @@ def built(out: Path) -> tuple[Path, Path]:
 
 
 def megabytes(folder: Path) -> float:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+    """What lies there, but for the bytecode that Python writes as it goes."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    return sum(path.stat().st_size for path in files) / 1e6
 
 
 def used(bin_: Path, work: Path) -> None:

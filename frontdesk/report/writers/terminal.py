@@ -23,10 +23,12 @@ NARROWEST_TEXT = 14
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A column: its title, and whether it holds figures, which are never cut nor wrapped."""
+    """A column: its title, and whether it holds figures, which are never cut nor wrapped, or names, which are
+    shortened with an ellipsis instead of being wrapped; the first column holds names in any case."""
 
     title: str
     number: bool = False
+    name: bool = False
 
 
 def console(out: TextIO | None = None) -> Console:
@@ -64,8 +66,8 @@ def print_grid(on: Console, title: str, heads: Sequence[Head], rows: Sequence[Se
             styled(head.title),
             justify="right" if head.number else "left",
             width=cells,
-            no_wrap=at == 0,
-            overflow="ellipsis" if at == 0 else "fold",
+            no_wrap=at == 0 or head.name,
+            overflow="ellipsis" if at == 0 or head.name else "fold",
         )
     for row in rows:
         grid.add_row(*(styled(cell) for cell in row[:shown]))

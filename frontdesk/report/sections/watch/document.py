@@ -70,7 +70,7 @@ def _endpoints(endpoints: tuple[EndpointDone, ...], say: Words) -> Table:
 
 def _usd(each: EndpointDone, say: Words) -> str:
     if each.usd is None:
-        return say("unknown")
+        return say("unknown") if each.unpriced else "–"
     return say("usd_part", usd=f"{each.usd:,.4f}") if each.unpriced else f"{each.usd:,.4f}"
 
 

@@ -1,0 +1,154 @@
+"""Every command that prints a table or progress, on real pseudo-terminals of 80 and 50 columns, seen by pyte."""
+
+import os
+import pty
+import re
+import struct
+import sys
+import termios
+import warnings
+from fcntl import ioctl
+
+import pyte
+import pytest
+from rich.cells import cell_len
+
+from frontdesk.cli import main
+from tests.support.small_runs import REPOSITORY
+
+ROWS = 60
+LONG = "a-tutor-with-a-very-long-name-2026-05-preview"
+CHECKLIST = REPOSITORY / "docs" / "examples" / "session-checklist"
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory):
+    """A folder with a finished run, battles and ratings; nothing in it needs a network."""
+    folder = tmp_path_factory.mktemp("work")
+    for name in ("student", "asks", "tells", "judge"):
+        text = (REPOSITORY / "docs" / "notebooks" / f"{name}.jsonl").read_text()
+        (folder / f"{name}.jsonl").write_text(text)
+    config = (REPOSITORY / "docs" / "notebooks" / "arena.toml").read_text()
+    config = config.replace("tells]", f"{LONG}]").replace('"tells"', f'"{LONG}"')
+    (folder / "arena.toml").write_text(config.replace("dialogues = 24", "dialogues = 8").replace("= 48", "= 16"))
+    assert main(["run", str(folder / "arena.toml"), "--run", str(folder / "run")]) == 0
+    battles = [f"{a},{b},{w},c{n}" for n, (a, b, w) in enumerate([(LONG, "b", "model_a"), ("b", LONG, "tie")] * 6)]
+    (folder / "battles.csv").write_text("model_a,model_b,winner,cluster\n" + "\n".join(battles) + "\n")
+    ratings = [f"i{n},{rater},{1 + (n + k) % 5}" for n in range(8) for k, rater in enumerate((LONG, "teacher"))]
+    (folder / "ratings.csv").write_text("item,rater,value\n" + "\n".join(ratings) + "\n")
+    return folder
+
+
+def on_a_terminal(columns, work, *arguments):
+    """(exit code, what was written, the screen at the end) of a command on a terminal of so many columns.
+
+    A copy of this process runs it: what it has imported need not be imported again.
+    """
+    ours, theirs = pty.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, columns, 0, 0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # this process may have threads; the copy uses none
+        child = os.fork()
+    if child == 0:
+        _run_here(theirs, work, arguments)
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        said += part
+    os.close(ours)
+    _, status = os.waitpid(child, 0)
+    screen = pyte.HistoryScreen(columns, ROWS, history=10_000)
+    pyte.ByteStream(screen).feed(said)
+    return os.waitstatus_to_exitcode(status), said.decode(), screen
+
+
+def _run_here(terminal, work, arguments):
+    """In the copy: the command, on the terminal, and nothing of pytest after it."""
+    code = 70
+    try:
+        os.login_tty(terminal)
+        os.chdir(work)
+        os.environ["TERM"] = "xterm"
+        for name in ("NO_COLOR", "COLUMNS"):
+            os.environ.pop(name, None)
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - the copy ends with them
+        sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))  # noqa: SIM115
+        code = main([str(word) for word in arguments])
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
+
+
+def drawn(text):
+    """Everything written, line by line, each redrawing of a line for itself, without its escape codes."""
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+    return [line for whole in plain.replace("\r\n", "\n").split("\n") for line in whole.split("\r")]
+
+
+def tables(text):
+    """The lines of every table: what stands around a rule, up to a blank line."""
+    lines, found = drawn(text), []
+    for at, line in enumerate(lines):
+        if line.strip() and set(line.strip()) == {"─"}:
+            first = at
+            while first > 0 and lines[first - 1].strip():
+                first -= 1
+            last = at
+            while last + 1 < len(lines) and lines[last + 1].strip():
+                last += 1
+            found += lines[first : last + 1]
+    return found
+
+
+COMMANDS = {
+    "run": ["run", "arena.toml", "--run", "fresh{columns}"],
+    "collect": ["collect", "run"],
+    "judge": ["judge", "run"],
+    "estimate": ["estimate", "arena.toml"],
+    "rate": ["rate", "--battles", "battles.csv", "--out", "rated"],
+    "report": ["report", "run"],
+    "runs": ["runs", ".", "--cost"],
+    "calls": ["calls", "run"],
+    "compare": ["compare", "run", "run"],
+    "quality": ["quality", "run"],
+    "agree": ["agree", "--ratings", "ratings.csv", "--out", "agreed"],
+    "personas": ["personas"],
+    "questions": ["questions"],
+    "score": ["score", "--input", str(CHECKLIST / "sessions.jsonl"), "--rubric", "qac", "--judge", "gpt",
+              "--config", str(CHECKLIST / "config.toml"), "--out", "scored{columns}"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", [80, 50])
+def test_no_table_and_no_progress_is_wider_than_the_terminal(work, columns):
+    for name, words in COMMANDS.items():
+        code, said, screen = on_a_terminal(columns, work, *(word.format(columns=columns) for word in words))
+        assert code in (0, 1), (name, said[-2000:])
+        wide = [line for line in tables(said) if cell_len(line) > columns]
+        assert wide == [], (name, wide[:3])
+        progress = [line for line in drawn(said) if re.match(r"\w+: \d+ of \d+(, about| \(|$)", line)]
+        assert [line for line in progress if cell_len(line) >= columns] == [], name
+        shown = "\n".join([*screen.display])
+        assert "\x1b" not in shown
+        if name == "run":
+            assert any(", about" in line or "calls" in line for line in progress)
+            ended = [line.rstrip() for line in screen.display]
+            assert not [line for line in ended if re.match(r"(simulate|collect): \d+ of \d+ \(", line)]
+            assert "median" in said
+        if name in ("rate", "report", "estimate"):
+            assert "…" in said or LONG in said
+
+
+def test_a_long_name_is_shortened_and_no_figure_is_split(work):
+    _, said, _ = on_a_terminal(50, work, "estimate", "arena.toml")
+    assert re.search(r"judge +judge +48 +[\d,]+", said.replace("\r\n", "\n"))
+    _, said, _ = on_a_terminal(50, work, "rate", "--battles", "battles.csv", "--out", "rated")
+    assert LONG not in said
+    assert "a-tutor" in said
