@@ -37,8 +37,8 @@ PRICES = {
 }
 SAID = {
     "student": "hm so it looks at the smaller child first and then swaps, is that it",
-    "teacher": "Good. Take the list 4, 1, 3 and put it into a heap. Which two elements would you compare first, and "
-    "what would have to be true of them for a swap to happen? Write down what the tree looks like after that step.",
+    "teacher": "Good. Take the list 4, 1, 3 and put it into a heap. Which two elements would you compare first, "
+    "and what would have to be true of them for a swap to happen? Write down how the tree looks after that.",
 }
 
 
