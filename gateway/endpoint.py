@@ -82,6 +82,7 @@ class Endpoint:
             orjson.dumps([name, settings.kind, settings.identity or addresses, *_extra_headers(settings)]),
             digest_size=16,
         )
+        self._known_by: Callable[[bytes], bytes] = getattr(adapter, "known_by", _itself)
         self._requests = PerMinute(settings.requests_per_minute, clock) if settings.requests_per_minute else None
         self._tokens = (
             PerMinute(settings.tokens_per_minute, clock, burst_s=10.0) if settings.tokens_per_minute else None
@@ -105,10 +106,10 @@ class Endpoint:
     def key(self, sent: bytes, repeat: int) -> str:
         """The journal's key: BLAKE2b-128 of endpoint, kind, address (or identity), all that is sent, repeat.
 
-        All that is sent are the bytes and every header but the key.
+        All that is sent are the bytes (without marks that change no answer) and every header but the key.
         """
         hasher = self._identity.copy()
-        hasher.update(sent)
+        hasher.update(self._known_by(sent))
         hasher.update(b"#%d" % repeat)
         return hasher.hexdigest()
 
@@ -190,6 +191,10 @@ class Endpoint:
     def cost(self, usage: Usage, *, batch: bool = False) -> float | None:
         """USD, or None where the price is not known. ``batch``: at the price of a batch interface."""
         return None if self._price is None else cost(self._price, usage, batch=batch)
+
+
+def _itself(sent: bytes) -> bytes:
+    return sent
 
 
 def _route(settings: EndpointSettings, environ: Mapping[str, str], name: str) -> Route:

@@ -30,6 +30,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="another limit of the gate, such as thanks_run=0.2; repeatable",
     )
+    parser.add_argument(
+        "--judge",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="an endpoint that guesses each student's levels from its messages alone (calls it; repeatable)",
+    )
+    parser.add_argument(
+        "--judge-dialogues", type=int, default=100, metavar="N", help="of at most so many dialogues (100)"
+    )
     parser.add_argument("--gate", action="store_true", help="leave with 1 unless every check passes")
     parser.add_argument("--json", action="store_true", help="print quality.json instead of tables")
 
@@ -47,6 +57,8 @@ def run(args: argparse.Namespace) -> int:
     from runstore.publish import to_json
 
     folder = RunFolder(options.run_folder(args))
+    if args.judge and (code := _ask(args, folder)):
+        return code
     folder.config()
     with history.held(folder):
         quality = write_quality(folder, dict(_limit(text) for text in args.limit))
@@ -69,6 +81,27 @@ def run(args: argparse.Namespace) -> int:
                 header = [column.title for column in block.columns]
                 print_table(block.title, header, [[cell.text for cell in row] for row in block.rows])
     return 1 if args.gate and found.gate.passed is not True else 0
+
+
+def _ask(args: argparse.Namespace, folder: RunFolder) -> int:
+    """Let the judges guess; their guesses stand in guesses.jsonl."""
+    from frontdesk.cli import stages
+    from frontdesk.runner.blind import guess
+
+    config = folder.config()
+    for name in args.judge:
+        if name not in config.endpoints:
+            raise Problem(f"--judge: found {name!r}, expected one of {', '.join(config.endpoints)}")
+    if args.judge_dialogues < 1:
+        raise Problem(f"--judge-dialogues: found {args.judge_dialogues}, expected 1 at least")
+    args.folder, args.change, args.durable = folder.path, False, False
+
+    async def work(session: stages.Session) -> int:
+        for name in dict.fromkeys(args.judge):
+            await guess(session.pipeline, name, args.judge_dialogues)
+        return 0
+
+    return stages.execute(args, config, list(dict.fromkeys(args.judge)), work)
 
 
 def _learn(path: Path, language: str | None) -> int:

@@ -421,6 +421,8 @@ def settled(config: Config) -> dict[str, Any]:
         moved = {"base_url", "url"} if endpoint.get("identity") else set[str]()
         for key in (CHANGEABLE | moved) & endpoint.keys():
             del endpoint[key]
+        if endpoint.get("cache_prompt") in ("dialogue", False):  # neither is part of a call's key
+            del endpoint["cache_prompt"]
     data["endpoints"] = _sorted(data["endpoints"])
     return data
 

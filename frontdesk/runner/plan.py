@@ -19,7 +19,7 @@ from frontdesk.runner.config import PHRASES, RULES, Config
 from runstore.records import Failure, Reply
 from runstore.student_records import CONTROLS
 
-Stage = Literal["simulate", "collect", "judge", "student", "score"]
+Stage = Literal["simulate", "collect", "judge", "student", "score", "quality"]
 Role = Literal["student", "teacher", "judge", "labeller"]
 Pair = tuple[str, str]
 Assumption = Literal[
@@ -314,6 +314,17 @@ def speakers(config: Config) -> tuple[str | None, str | None]:
     how, simulated = config.require_student(), config.simulate
     student = how.student or (simulated.student if simulated is not None else None)
     return student, simulated.teacher if simulated is not None else None
+
+
+def guesses_asked(judge: str, dialogues: int) -> tuple[Calls, ...]:
+    """A judge who guesses personas is asked once a dialogue."""
+    return (Calls("quality", "judge", judge, dialogues),)
+
+
+def turns_asked(student: str, judge: str | None, turns: int) -> tuple[Calls, ...]:
+    """Students' turns written beside people's: one call each, and one of the judge who reads both."""
+    own = (Calls("quality", "student", student, turns),)
+    return own if judge is None else (*own, Calls("quality", "judge", judge, turns))
 
 
 def sheets_asked(judges: Sequence[str], subjects: int, repeats: int) -> tuple[Calls, ...]:

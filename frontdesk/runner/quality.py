@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from arena.learning.contradicted import contradictions
 from frontdesk.runner import published
+from frontdesk.runner.blind import judged, read_guesses
 from frontdesk.runner.config import Config
 from frontdesk.runner.prepare import questions, steering
 from frontdesk.runner.runfolder import RunFolder
@@ -44,9 +46,10 @@ def write_quality(folder: RunFolder, changes: Mapping[str, float]) -> RunQuality
     table = with_changes(changes)
     material = _material(source)
     dialogues = source.each("dialogues.jsonl", Dialogue)
+    told = judged(read_guesses(folder), run.seed)
     style = steering(source.config)
     profile = None if style is None else style.profile
-    found = assess(dialogues, material, table, language=run.language, seed=run.seed, style=profile)
+    found = assess(dialogues, material, table, language=run.language, seed=run.seed, style=profile, judged=told)
     published.begin(folder.path, STAGE)
     write_json(folder.file(FILE), found)
     published.record(folder.path, FILE)
@@ -72,7 +75,28 @@ def _material(source: Source) -> Material:
         roles = source.roles()
     except Problem as problem:
         return Material(planned, prompts_reason=f"texts of prompts and personas not searched for: {problem}")
-    return Material(planned, _texts(roles, source), personas, leaving, _subjects(source))
+    return Material(
+        planned, _texts(roles, source), personas, leaving, _subjects(source), contradicts=_contradicts(source)
+    )
+
+
+def _contradicts(source: Source) -> Callable[[Dialogue], Sequence[str]] | None:
+    """How utterances contradict the states that students were simulated with, where they were."""
+    how = source.config.simulate
+    if how is None or how.acts != "knowledge":
+        return None
+    from frontdesk.runner.knowing import Knowledge  # topics are read only where they are used
+
+    try:
+        topics = Knowledge.load(source.config).bank.topics
+    except Problem:
+        return None
+
+    def look(dialogue: Dialogue) -> Sequence[str]:
+        topic = topics.get(dialogue.question)
+        return [] if topic is None else [kind for _, kind in contradictions(topic, dialogue.utterances)]
+
+    return look
 
 
 def _subjects(source: Source) -> dict[str, int]:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from arena.ratings.result import Leaderboard
-from frontdesk.runner import before, inputs, published, quality, score_plan
+from frontdesk.runner import before, blind, inputs, published, quality, score_plan
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner.compared import TOLD, Compared, compare, known_of
 from frontdesk.runner.config import Config, read_toml
@@ -119,7 +119,7 @@ def recompute(folder: RunFolder, again: RunFolder, config: Config, publishing: P
         if folder.file(name).is_file():
             again.file(name).write_bytes(folder.file(name).read_bytes())
             published.record(again.path, name)
-    names = dict.fromkeys([*config.used_endpoints(), *score_plan.judges_of(folder.path)])
+    names = dict.fromkeys([*config.used_endpoints(), *score_plan.judges_of(folder.path), *blind.asked_of(folder)])
     adapters = {name: build(name, config.endpoints[name]) for name in names}
     known = known_of(folder.path)
     journal = Journal(folder.journal, read_only=True)
@@ -145,6 +145,8 @@ class _Stages:
     async def all(self) -> None:
         async with self.pipeline.gateway or Gateway({}):
             await self._students()
+            for judge, asked in blind.asked_of(self.folder).items():
+                await _as_far_as_it_came(blind.guess(self.pipeline, judge, asked))
             if assessed := quality.again(self.folder, self.pipeline.folder):
                 self.publishing.quality(self.pipeline.folder, assessed)
             await self._tutors()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -14,7 +15,7 @@ from gateway.adapters.vendor import Vendor, VendorSettings, given, in_range, mes
 from gateway.adapters.waits import Clock
 from gateway.answers import says_something
 from gateway.errors import NO, Fault
-from gateway.prompt import Answer, Prompt
+from gateway.prompt import Answer, Message, Prompt
 from runstore.numbers import Whole, YesNo
 from runstore.records import Usage
 
@@ -22,15 +23,20 @@ _PUBLIC = "https://api.anthropic.com"
 _VERSION = "2023-06-01"
 _PATH = "/v1/messages"
 _LIMIT = 1024
+_MARK_BEGINS, _MARK_ENDS = b'[{"type":"text","text":', b',"cache_control":{"type":"ephemeral"}}]'
 _SAMPLING = re.compile(r"\b(temperature|top_p|top_k)\b")
 
 
 class AnthropicSettings(VendorSettings):
-    """``max_output_tokens`` must be sent, so it has a default here. ``cache_prompt`` marks the system text."""
+    """``max_output_tokens`` must be sent, so it has a default here. ``cache_prompt`` marks the system text.
+
+    ``"dialogue"`` marks what has been said too, up to the last message that the next call sends again. These marks
+    are no part of what the journal knows a call by: with and without them it is the same call.
+    """
 
     max_output_tokens: Whole | None = Field(default=_LIMIT, gt=0)
     thinking_budget: Whole | None = Field(default=None, ge=1024)
-    cache_prompt: YesNo = False
+    cache_prompt: YesNo | Literal["dialogue"] = False
 
     @model_validator(mode="after")
     def _only_what_is_sent(self) -> AnthropicSettings:
@@ -78,17 +84,30 @@ class AnthropicAdapter(Vendor):
         messages = prompt.messages
         parts = [self._head]
         if messages and messages[0].role == "system":
-            system: Any = messages[0].content
-            if self.settings.cache_prompt:
-                system = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
+            system = _marked(messages[0].content) if self.settings.cache_prompt else messages[0].content
             parts += [b',"system":', reading.dumps(system)]
             messages = messages[1:]
-        parts += [b',"messages":', messages_json(messages)]
+        parts += [b',"messages":', self._said(prompt, messages)]
         if prompt.schema is not None:
             form = {"format": {"type": "json_schema", "schema": prompt.schema.schema}}
             parts += [b',"output_config":', reading.dumps(form)]
         parts.append(self._tail)
         return b"".join(parts)
+
+    def _said(self, prompt: Prompt, messages: Sequence[Message]) -> bytes:
+        """A student's last message may end in a direction that the next call does not send; a teacher's not."""
+        last = len(messages) - (2 if prompt.role == "student" else 1)
+        if self.settings.cache_prompt != "dialogue" or prompt.role not in ("student", "teacher") or last < 0:
+            return messages_json(messages)
+        rows: list[dict[str, Any]] = [{"role": each.role, "content": each.content} for each in messages]
+        rows[last]["content"] = _marked(messages[last].content)
+        return reading.dumps(rows)
+
+    def known_by(self, sent: bytes) -> bytes:
+        """What the journal's key is made of: no quotation mark inside a JSON text can look like these."""
+        if self.settings.cache_prompt != "dialogue":
+            return sent
+        return sent.replace(_MARK_BEGINS, b"").replace(_MARK_ENDS, b"")
 
     async def send(self, sent: bytes, wire: Wire) -> Answer:
         reply = await wire.post(_PATH, sent)
@@ -120,6 +139,10 @@ class AnthropicAdapter(Vendor):
             accept_truncated=self.settings.accept_truncated,
             warnings=warnings,
         )
+
+
+def _marked(text: str) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]
 
 
 def _called(body: dict[str, Any]) -> list[object]:

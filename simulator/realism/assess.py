@@ -33,6 +33,7 @@ def assess(
     language: Language = "en",
     seed: int = 0,
     style: StyleProfile | None = None,
+    judged: Sequence[Mapping[str, Any]] = (),
     sample: int = SAMPLE,
 ) -> Quality:
     """Profile, realism, fidelity, failures, diversity, balance and gate, deterministic.
@@ -40,12 +41,16 @@ def assess(
     Dialogues are gone through once; that they broke off does not leave them out, which would hide what went wrong;
     their order changes nothing. ``utterances`` counts the student's after the opener. Of more than ``sample``
     dialogues, those measures that hold texts side by side are of so many, drawn by id. ``style``: the profile that
-    typing is held against.
+    typing is held against; ``judged``: what judges could tell of the levels.
     """
     gathered = Gathering.of(dialogues, material, seed, sample)
     talks, failed = gathered.talks, gathered.failures()
     near = realism(talks, language, table["realism_distance"].value, seed)
     faithful = fidelity(talks, seed)
+    if gathered.state is not None:
+        faithful["state"] = gathered.state
+    if judged:
+        faithful["judged"] = list(judged)
     varied = {**diversity(talks, seed), "topics": gathered.balance.topics(material.subjects)}
     quality: dict[str, Any] = {
         "dialogues": gathered.count,

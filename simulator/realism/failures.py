@@ -61,7 +61,8 @@ RULES: dict[str, str] = {
 class Material:
     """What detectors may know of a run: texts of ``prompts``, of ``personas`` by id, or why there are none.
 
-    ``leaving``: the personas whose text has them give up early; ``subjects``: the bank's questions by subject.
+    ``leaving``: the personas whose text has them give up early; ``subjects``: the bank's questions by subject;
+    ``contradicts`` says how each utterance contradicts its student's state that does.
     """
 
     planned_turns: int
@@ -70,6 +71,7 @@ class Material:
     leaving: frozenset[str] = frozenset()
     subjects: Mapping[str, int] = field(default_factory=dict[str, int])
     prompts_reason: str | None = None
+    contradicts: Callable[[Dialogue], Sequence[str]] | None = None
 
 
 class Finder:

@@ -11,7 +11,7 @@ import numpy as np
 from runstore.ids import draw_seed
 from simulator.realism.phrases import HEDGES
 from simulator.realism.profile import RESAMPLES, Floats, limits
-from simulator.realism.recover import documents_of, recoverability
+from simulator.realism.recover import by_turn, documents_of, recoverability
 from simulator.realism.talk import Talk
 
 Measure = Callable[[Talk], float | None]
@@ -66,6 +66,11 @@ def fidelity(talks: Sequence[Talk], seed: int) -> dict[str, Any]:
             "dialogues": len(documents.talks),
             "of": len(talks),
             "factors": found,
+            "by_turn": {
+                factor: by_turn(talks, lambda talk, factor=factor: talk.dialogue.levels.get(factor), seed, factor)
+                for factor in factors
+                if found[factor]["p"] is not None
+            },
             "persona": recoverability(documents, lambda talk: talk.dialogue.persona, seed, "persona"),
         },
     }

@@ -13,7 +13,7 @@ from heapq import heappush, heappushpop
 from runstore.ids import draw
 from runstore.records import Dialogue
 from simulator.realism.diversity import Balance
-from simulator.realism.failures import FEWEST_PAIRS, SAME, Finder, Material, pairs_of, twins
+from simulator.realism.failures import FEWEST_PAIRS, LISTED, SAME, Finder, Material, pairs_of, twins
 from simulator.realism.near_spool import NearSpool
 from simulator.realism.talk import Talk, talk_of
 
@@ -30,6 +30,8 @@ class Gathering:
         self._drawn: list[tuple[float, str, Talk]] = []
         self._repeating: set[str] = set()
         self._spool: NearSpool | None = None
+        self._contradicts = material.contradicts
+        self._stated, self._against, self._who = 0, Counter[str](), list[str]()
 
     @classmethod
     def of(cls, dialogues: Iterable[Dialogue], material: Material, seed: int, sample: int = SAMPLE) -> Gathering:
@@ -44,6 +46,7 @@ class Gathering:
         self.utterances += len(talk.said)
         self.ends[dialogue.end] += 1
         self.balance.add(dialogue)
+        self._look_at_state(dialogue)
         repeats = self._finder.add(talk)
         item = (-draw(self._seed, "quality sample", dialogue.id), dialogue.id, talk)
         if len(self._drawn) < self._most:
@@ -57,6 +60,23 @@ class Gathering:
                 self._spool.add(name, pairs_of(earlier), known=name in self._repeating)
         heappushpop(self._drawn, item)
         self._spool.add(talk.id, pairs_of(talk), known=repeats)
+
+    def _look_at_state(self, dialogue: Dialogue) -> None:
+        stated = sum(said.state is not None for said in dialogue.utterances[1:])
+        if stated and self._contradicts is not None:
+            self._stated += stated
+            found = self._contradicts(dialogue)
+            self._against.update(found)
+            if found:
+                self._who = sorted([*self._who, dialogue.id])[:LISTED]
+
+    @property
+    def state(self) -> dict[str, object] | None:
+        """Utterances that contradict their student's state; None where no student has one."""
+        if not self._stated:
+            return None
+        kinds = {kind: self._against[kind] for kind in ("knows_too_much", "unlearns")}
+        return {"utterances": self._stated, **kinds, "dialogues": self._who}
 
     @property
     def talks(self) -> list[Talk]:

@@ -9,20 +9,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from runstore.ids import draw, draw_seed, shuffled
+from simulator.realism.guessed import interval, recalls
 from simulator.realism.talk import Talk, plain_words
 
 FOLDS = 5
 PERMUTATIONS = 199
 FEWEST_DIALOGUES, FEWEST_PER_LEVEL = 20, 5
 MOST_DIALOGUES, MOST_WORDS = 1000, 1000
+TURN_PERMUTATIONS, MOST_TURNS = 39, 8
 SMOOTHING = 0.5
+_FIGURES = ("recall", "lower", "upper", "chance", "chance_upper", "p")
 
 Ints = NDArray[np.int64]
 Matrix = NDArray[np.float32]
@@ -37,9 +40,11 @@ class Documents:
     folds: Ints
 
 
-def documents_of(talks: Sequence[Talk], seed: int) -> Documents:
+def documents_of(talks: Sequence[Talk], seed: int, turn: int | None = None) -> Documents:
     """At most :data:`MOST_DIALOGUES` dialogues, drawn by id. Dialogues of one seed question share a fold, so that
-    the words of a subject that only some levels met tell nothing."""
+    the words of a subject that only some levels met tell nothing. ``turn``: of that turn alone."""
+    if turn is not None:
+        talks = [replace(talk, said=tuple(said for said in talk.said if said.turn == turn)) for talk in talks]
     spoken = [talk for talk in talks if talk.said]
     chosen = shuffled(((talk.id, talk) for talk in spoken), seed, "recover")[:MOST_DIALOGUES]
     sets = [_tokens(talk) for talk in chosen]
@@ -69,9 +74,14 @@ def _tokens(talk: Talk) -> set[str]:
 
 
 def recoverability(
-    documents: Documents, level_of: Callable[[Talk], str | None], seed: int, name: str
+    documents: Documents,
+    level_of: Callable[[Talk], str | None],
+    seed: int,
+    name: str,
+    permutations: int = PERMUTATIONS,
 ) -> dict[str, Any]:
-    """Mean recall, chance by permutation, and p = (1 + as good or better) / (1 + permutations).
+    """Mean recall with its interval over dialogues, chance by permutation, and
+    p = (1 + as good or better) / (1 + permutations).
 
     Null with a reason for fewer than :data:`FEWEST_DIALOGUES` dialogues, one level only, levels with fewer than
     :data:`FEWEST_PER_LEVEL` dialogues, or a single seed question.
@@ -82,20 +92,25 @@ def recoverability(
     report: dict[str, Any] = {"levels": len(found), "dialogues": len(rows)}
     folds = documents.folds[rows]
     if reason := _too_little(found, len(rows), folds):
-        return {**report, "recall": None, "chance": None, "chance_upper": None, "p": None, "reason": reason}
+        return {**report, **dict.fromkeys(_FIGURES), "reason": reason}
     names = sorted(found)
     truth = np.asarray([names.index(level) for level in levels if level is not None], dtype=np.int64)
     generator = np.random.default_rng(draw_seed(seed, "permute", name))
-    dealt = np.tile(truth, (PERMUTATIONS + 1, 1))
+    dealt = np.tile(truth, (permutations + 1, 1))
     dealt[1:] = generator.permuted(dealt[1:], axis=1)
-    recalls = _mean_recalls(documents.words[rows], dealt, folds, len(names))
-    own, chance = float(recalls[0]), recalls[1:]
+    guesses = _guesses(documents.words[rows], dealt, folds, len(names))
+    found_recalls = recalls(dealt, guesses, len(names))
+    own, chance = float(found_recalls[0]), found_recalls[1:]
+    generator = np.random.default_rng(draw_seed(seed, "recall", name))
+    lower, upper = interval(truth, guesses[0] == truth, len(names), generator)
     return {
         **report,
         "recall": own,
+        "lower": lower,
+        "upper": upper,
         "chance": float(chance.mean()),
         "chance_upper": float(np.quantile(chance, 0.95)),
-        "p": float((1 + (chance >= own - 1e-12).sum()) / (1 + PERMUTATIONS)),
+        "p": float((1 + (chance >= own - 1e-12).sum()) / (1 + permutations)),
         "reason": None,
     }
 
@@ -110,8 +125,8 @@ def _too_little(found: Counter[str], dialogues: int, folds: Ints) -> str | None:
     return "one seed question only" if len(set(folds.tolist())) < 2 else None
 
 
-def _mean_recalls(words: Matrix, dealt: Ints, folds: Ints, levels: int) -> NDArray[np.float64]:
-    """Mean recall of every labelling (P x D), each fold held out once; levels are equally likely beforehand."""
+def _guesses(words: Matrix, dealt: Ints, folds: Ints, levels: int) -> Ints:
+    """The guesses under every labelling (P x D), each fold held out once; levels are equally likely beforehand."""
     guesses = np.zeros_like(dealt)
     for fold in sorted(set(folds.tolist())):
         held, train = folds == fold, folds != fold
@@ -120,6 +135,20 @@ def _mean_recalls(words: Matrix, dealt: Ints, folds: Ints, levels: int) -> NDArr
             counts = (dealt[:, train] == level).astype(np.float32) @ words[train] + SMOOTHING
             scores[level] = np.log(counts / counts.sum(axis=1, keepdims=True)) @ words[held].T
         guesses[:, held] = scores.argmax(axis=0)
-    right = guesses == dealt
-    recalls = [(right & (dealt == level)).sum(axis=1) / (dealt == level).sum(axis=1) for level in range(levels)]
-    return np.mean(recalls, axis=0)
+    return guesses
+
+
+def by_turn(
+    talks: Sequence[Talk], level_of: Callable[[Talk], str | None], seed: int, name: str
+) -> list[dict[str, Any]]:
+    """The same of each turn's utterances alone: a level that fades as the dialogue goes on has drifted.
+
+    Of so little text chance is dealt only :data:`TURN_PERMUTATIONS` times.
+    """
+    turns = sorted({said.turn for talk in talks for said in talk.said})[:MOST_TURNS]
+    rows: list[dict[str, Any]] = []
+    for turn in turns:
+        documents = documents_of(talks, seed, turn)
+        found = recoverability(documents, level_of, seed, f"{name} turn {turn}", TURN_PERMUTATIONS)
+        rows.append({"turn": turn, **found})
+    return rows

@@ -128,24 +128,52 @@ class Direction(Result):
 
 
 class Recovered(Result):
-    """How well levels can be told from the words: mean recall beside chance, and its p."""
+    """How well levels can be told: mean recall with its interval beside chance, and its p."""
 
     levels: int
     dialogues: int
     recall: Number | None
+    lower: Number | None = None
+    upper: Number | None = None
     chance: Number | None
     chance_upper: Number | None
     p: Number | None
     reason: str | None
 
 
+class TurnRecovered(Recovered):
+    """The same of what was said in one turn."""
+
+    turn: int
+
+
+class Judged(Result):
+    """What a judge could tell who never saw the persona: ``dialogues`` read of ``of`` asked about."""
+
+    judge: str
+    dialogues: int
+    of: int
+    unreadable: int
+    factors: Mapping[str, Recovered]
+
+
+class StateKept(Result):
+    """Utterances of students with a state of knowledge, and those whose words contradict it, by kind."""
+
+    utterances: int
+    knows_too_much: int
+    unlearns: int
+    dialogues: tuple[str, ...]
+
+
 class Recoverability(Result):
-    """Each factor's, and the persona's."""
+    """Each factor's, and the persona's; ``by_turn`` of the factors that could be told at all."""
 
     method: str
     dialogues: int
     of: int
     factors: Mapping[str, Recovered]
+    by_turn: Mapping[str, tuple[TurnRecovered, ...]] = {}
     persona: Recovered
 
 
@@ -155,6 +183,8 @@ class Fidelity(Result):
     directions: tuple[Direction, ...]
     by_level: Mapping[str, Mapping[str, Mapping[str, Number | None]]]
     recoverability: Recoverability
+    judged: tuple[Judged, ...] | None = None
+    state: StateKept | None = None
 
 
 class Struck(Result):

@@ -43,9 +43,35 @@ def document(found: Quality, config: Config) -> Document:
         ),
         Section("fidelity", _say("fidelity", language), _fidelity(found.fidelity, config)),
         Section("failures", _say("failures", language), [_failures(found.failures, language, rules=True)]),
+        *_steered(found, language),
         Section("diversity", _say("diversity", language), [_diversity(found, language)]),
     ]
     return Document(_say("title", language, name=config.run.name), language, None, [], sections, "", "")
+
+
+def _steered(found: Quality, language: Language) -> list[Section]:
+    """Planned acts, and typing beside its profile, where there were any."""
+    sections: list[Section] = []
+    if (acts := found.acts) is not None and acts.checked:
+        told = _say(
+            "acts_said", language, done=acts.done, checked=acts.checked, missed=acts.missed, unknown=acts.unknown,
+            again=acts.asked_again,
+        )  # fmt: skip
+        sections.append(Section("acts", _say("acts", language), [Text(told)]))
+    if (style := found.style) is not None:
+        told = _say(
+            "style_said", language, distance=_number(style.distance), n=style.utterances, source=style.source,
+            steered=style.steered, candidates=style.candidates, edits=sum(style.edits.values()),
+        )  # fmt: skip
+        rows = [] if style.words is None else [("words_head", style.words, 1)]
+        rows += [(trait, beside, 2) for trait, beside in style.traits.items()]
+        shown = [
+            (_say(name, language), plain(row.value, places), plain(row.target, places), _number(row.apart))
+            for name, row, places in rows
+        ]
+        table = _table(("trait", "value", "target", "apart"), shown, language)
+        sections.append(Section("style", _say("style", language), [Text(told), table]))
+    return sections
 
 
 def console(found: Quality, config: Config) -> list[Block]:
@@ -98,7 +124,9 @@ def _profile(found: Quality, language: Language) -> Table:
         Column(_say("run", language)),
         *(Column(f"{spoken(reference.source, language)}, n {reference.utterances}") for reference in references),
     )
-    caption = _say("profile_caption", language, n=found.utterances)
+    caption = _say("profile_caption", language, n=found.profile.utterances)
+    if found.sampled is not None:
+        caption += " " + _say("sampled", language, n=found.sampled.dialogues, of=found.sampled.of)
     return Table(heads, [cells(*row) for row in rows], caption, _say("profile", language))
 
 
@@ -177,6 +205,44 @@ def _fidelity(found: Fidelity, config: Config) -> list[Block]:
         blocks.append(_table(heads, directions, language, title="directions"))
     heads = ("factor", "dialogues", "recall", "chance", "found")
     blocks.append(_table(heads, recovered, language, title="recover", caption="recover_caption"))
+    turns = [
+        (
+            name,
+            str(row.turn),
+            percent(row.recall),
+            f"{percent(row.lower)}–{percent(row.upper)}",
+            percent(row.chance),
+        )
+        for name, rows in found.recoverability.by_turn.items()
+        for row in rows
+        if row.recall is not None
+    ]
+    if turns:
+        heads = ("factor", "turn", "recall", "interval", "chance")
+        blocks.append(_table(heads, turns, language, title="by_turn", caption="by_turn_caption"))
+    return [*blocks, *_judged(found, language)]
+
+
+def _judged(found: Fidelity, language: Language) -> list[Block]:
+    blocks: list[Block] = []
+    rows = [
+        (
+            each.judge,
+            name,
+            f"{each.dialogues} / {each.of}",
+            percent(row.recall),
+            percent(row.chance),
+            p_text(row.p) if row.p is not None else f"– ({spoken(row.reason, language)})",
+        )
+        for each in found.judged or ()
+        for name, row in each.factors.items()
+    ]
+    if rows:
+        heads = ("judge", "factor", "dialogues", "recall", "chance", "found")
+        blocks.append(_table(heads, rows, language, title="judged", caption="judged_caption"))
+    if (kept := found.state) is not None:
+        told = _say("state_said", language, n=kept.utterances, known=kept.knows_too_much, lost=kept.unlearns)
+        blocks.append(Text(told))
     return blocks
 
 
@@ -189,6 +255,9 @@ def _diversity(found: Quality, language: Language) -> Table:
         rows.append((_say("distinct_matched", language, n=n, at=row.matched_at), shown))
     openers, similar = varied.openers, varied.self_similarity
     rows.append((_say("openers", language), f"{openers.different} / {openers.dialogues}"))
+    if (topics := varied.topics) is not None:
+        name = _say("topics", language, subjects=topics.subjects, questions=topics.questions)
+        rows.append((name, _number(topics.evenness)))
     rows.append((_say("near_openers", language), str(len(openers.near_duplicates))))
     shown = _number(similar.all) if similar.all is not None else f"– ({spoken(similar.reason, language)})"
     rows.append((_say("similar", language), shown))
