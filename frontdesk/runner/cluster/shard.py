@@ -302,6 +302,7 @@ class _Shard:
     def _told(self) -> Told:
         counted, gateway = self._pipeline.counted, self._gateway
         told = Told(counted.done, counted.of, gateway.in_flight, asdict(gateway.budget.total))
+        told.endpoints = {name: asdict(endpoint.spent) for name, endpoint in gateway.endpoints.items()}
         told.judges = {judge: asdict(seen) for judge, seen in self._pipeline.seen.items()}
         if gateway.journal is not None and not self._order.sees:
             told.segment, told.size = str(gateway.journal.segment), gateway.journal.size
