@@ -1,6 +1,7 @@
 """What --on may say, whose keys go where, which items are whose, and what the desk lends; without a cluster."""
 
 import asyncio
+import json
 import subprocess
 from dataclasses import asdict
 
@@ -186,6 +187,47 @@ def test_a_worker_that_is_gone_gives_back_what_it_held():
     assert made.places("b", "e", [0], [], 0)[0].wait_s < 2
     granted, _ = made.permits("b", [None] * 10, [], [], [])
     assert granted == 4, "calls of a worker that died may have been made"
+
+
+def test_a_desk_that_cannot_be_reached_stops_a_shard_before_it_asks_a_model(tmp_path, provider):
+    config = write_config(tmp_path / "c.toml", provider, dialogues=4, subsets=4)
+    made = desk()
+    made.open("simulate", {}, {**CAPS, "calls": 50}, Budget().state(), (0, "rounds"))
+
+    async def ask(op, *arguments):
+        if op == "permits":
+            raise OSError("connection refused")
+        return getattr(made, op)(*arguments)
+
+    order = Order(
+        "r", "simulate", Share(), 1, ("gemini",), config.read_bytes(), {}, str(tmp_path), sees=False,
+        caps={**CAPS, "calls": 50},
+    )  # fmt: skip
+    found = work(order, ask, "tcp://node7:1")
+    assert (found["state"], found["kind"]) == ("stopped", "machines")
+    assert "connection refused" in found["text"]
+    assert provider.stats.calls == 0
+
+
+def test_what_calls_took_travels_as_plain_values(tmp_path, provider):
+    """As over the wire: nothing but numbers, texts and lists arrives at the desk, and comes back."""
+    config = write_config(tmp_path / "c.toml", provider, dialogues=6, subsets=4)
+    made = desk()
+    limits = {"gemini": (60_000, 10_000_000)}
+    made.open("simulate", limits, {**CAPS, "tokens": 200_000}, Budget().state(), (0, "rounds"))
+
+    async def ask(op, *arguments):
+        return json.loads(json.dumps(getattr(made, op)(*json.loads(json.dumps(arguments)))))
+
+    order = Order(
+        "r", "simulate", Share(), 1, ("gemini",), config.read_bytes(), {}, str(tmp_path), sees=False,
+        limited=("gemini",), caps={**CAPS, "tokens": 200_000},
+    )  # fmt: skip
+    assert work(order, ask, "tcp://node7:1") == {"state": "done"}
+    state = made.look()["budget"]
+    assert state["total"]["calls"] == provider.stats.calls == 42
+    assert state["total"]["input"] > 1000
+    assert (state["ended"], state["lost"]) == (42, 0)
 
 
 def calls_of(folder, *items: tuple[str, str]) -> None:
