@@ -38,6 +38,19 @@ inspect: .venv-inspect/.installed ## an environment of its own for inspect_ai, w
 
 test: check browser inspect ## all checks and all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(MAKE) wheel
+
+reference: $(STAMP) ## write the pages that are made of the program: commands, configuration, JSON, cost
+	$(BIN)/python docs/reference.py
+
+docs: $(STAMP) ## build the documentation as a site, strictly, into build/docs
+	$(BIN)/python -m mkdocs build --strict --quiet
+
+gallery: $(STAMP) browser ## take the pictures of the gallery anew
+	$(BIN)/python docs/gallery.py
+
+wheel: $(STAMP) ## build wheel and sdist, install them into a clean environment and use them there
+	$(BIN)/python tests/packaging/clean_install.py --keep dist
 
 notebooks: $(STAMP) ## execute the notebooks of the documentation anew
 	$(BIN)/python docs/notebooks/make.py
@@ -52,4 +65,4 @@ format: $(STAMP) ## rewrite the code in the project's format
 clean: ## remove the environment and caches
 	rm -rf $(VENV) .venv-inspect .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help setup check browser inspect test notebooks demo format clean
+.PHONY: help setup check browser inspect test reference docs gallery wheel notebooks demo format clean

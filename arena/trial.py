@@ -18,7 +18,7 @@ class JudgeTrial:
     """
 
     def __init__(self, rounds: int, unit: str = "rounds") -> None:
-        self._rounds, self._unit = rounds, unit
+        self.rounds, self._unit = rounds, unit
         self.judged: Counter[str] = Counter()
         self.unreadable: Counter[str] = Counter()
 
@@ -40,7 +40,7 @@ class JudgeTrial:
         """Why the judging had better stop by the counts; ``raw`` is the last reply that could not be read."""
         judged = self.judged[judge]
         readable = judged - self.unreadable[judge]
-        if not 0 < self._rounds <= judged or 2 * readable >= judged:
+        if not 0 < self.rounds <= judged or 2 * readable >= judged:
             return None
         why = reason or "no decision"
         first = f"of judge {judge}'s first {judged} {self._unit} {readable} could be read ({why})"

@@ -26,9 +26,9 @@ from runstore.ids import pick
 from runstore.records import Dialogue
 from simulator.conversation import Conversation, converse
 from simulator.realism.distance import realism
+from simulator.realism.held_against import held_against
 from simulator.realism.talk import talks_of
 from simulator.roles import Roles
-from simulator.style.held_against import held_against
 from simulator.style.profile import load
 from simulator.style.steering import Directions, Steering
 
@@ -89,11 +89,9 @@ def realism_of(dialogues: list[Dialogue]) -> float:
 
 
 async def style(gateway: Gateway, dialogues: int) -> None:
-    print(f"profile 'people': {dialogues} dialogues of 4 turns, {CANDIDATES} messages asked for each one used")
-    print(
-        f"{'arm':32} {'calls':>6} {'distance':>9} {'words':>12} {'?':>11} {'ends':>11} "
-        f"{'lower':>11} {'realism':>8}"
-    )
+    print(f"profile 'people': {dialogues} dialogues of 4 turns, {CANDIDATES} messages asked for each used")
+    heads = " ".join(f"{head:>11}" for head in ("words", "?", "ends", "lower"))
+    print(f"{'arm':32} {'calls':>6} {'distance':>11} {heads} {'realism':>8}")
     first = None
     for name, steering in ARMS.items():
         held, calls = await hold_all(gateway, conversation(steering), dialogues)
@@ -143,7 +141,7 @@ async def main() -> None:
     parser.add_argument("parts", nargs="*", default=["style", "acts"])
     parser.add_argument("--dialogues", type=int, default=32)
     args = parser.parse_args()
-    async with Gateway.open({"student": {"kind": "local", "concurrency": 4}}) as gateway:
+    async with Gateway.open({"student": {"kind": "local", "concurrency": 4, "temperature": 0.9}}) as gateway:
         for part in args.parts:
             await {"style": style, "acts": acts}[part](gateway, args.dialogues)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from functools import lru_cache
 
 from gateway.errors import TRANSIENT, Fault
@@ -10,14 +12,19 @@ from gateway.thinking import without_thinking
 from runstore.publish import clean_unicode, has_visible
 from runstore.records import Usage
 
+_LONGEST_OF_NOTHING = 400
+_OF_A_TEMPLATE = re.compile(r"<\|[\w ]{1,40}\|>|<(?:pad|eos|bos|end_of_turn|start_of_turn)>|</?s>|\[/?INST\]")
+"""Marks of chat templates that a server let through where it should have stopped."""
 _BRACKETS = ("<", "[", "◁")
 """One of these is in every mark of thinking but one: a harmony header whose marks were taken off."""
 
 
 @lru_cache(maxsize=1)
 def says_something(text: str) -> bool:
-    """Whether any mark on paper is left of a reply when its thinking is taken out."""
+    """Whether any mark on paper is left of a reply when its thinking and marks of its template are taken out."""
     if not has_visible(text):
+        return False
+    if len(text) < _LONGEST_OF_NOTHING and not has_visible(_OF_A_TEMPLATE.sub("", html.unescape(text))):
         return False
     # Nearly every reply: looking for all marks of thinking takes longer than all else that is done with it.
     may_think = any(bracket in text for bracket in _BRACKETS) or text.lstrip().startswith("analysis")

@@ -9,7 +9,7 @@ from typing import Protocol
 from gateway.errors import TRANSIENT, Fault
 
 MB = 1_000_000
-_PIECE, _INFLATED = 1 << 14, 1 << 18
+_PIECE, _INFLATED = 1 << 14, 1 << 16
 """Compressed bytes that are taken, and inflated bytes that are made, at a time."""
 _LARGE = 1 << 17
 """Bytes of a body that take milliseconds to read."""

@@ -48,20 +48,32 @@ class Spent:
 
 
 class Most(NamedTuple):
-    """The most that a call can take: tokens, and USD (0 where nothing is counted in dollars)."""
+    """The most that a call can take: tokens, and USD (0 where nothing is counted in dollars).
+
+    ``is_sure``: by a limit that is sent; else it is what calls of that kind take at most by all that is known.
+    """
 
     tokens: float = 0.0
     usd: float = 0.0
+    is_sure: bool = True
+
+
+NOTHING = Most(is_sure=False)
+"""Where nothing is known of a call, or no cap asks."""
+
+
+def _with(sum_: Most, most: Most, sign: int) -> Most:
+    return Most(sum_.tokens + sign * most.tokens, sum_.usd + sign * most.usd)
 
 
 @dataclass(slots=True)
 class Budget:
     """Caps on a whole run, earlier sessions of it included; None is no cap.
 
-    Calls are counted exactly. A call whose most is known (:class:`Most`) is let out only where all that are out
-    fit under the cap if each takes its most, so the cap is never passed. Of any other nobody knows beforehand what
-    it takes: as many are let out at once as fit if each takes as much as the largest so far (one, before there was
-    any); the others wait, and the cap is reached when not even one alone would fit by the mean.
+    Calls are counted exactly. A call is let out only where all that are out fit under the cap if each takes its
+    most (:class:`Most`), so the cap is never passed where that is sure. Where it is not, a call counts as its most
+    or as the largest so far, whichever is more; where that does not fit, one goes out alone, as long as it fits by
+    the mean: the cap may then be passed by what that one takes.
     """
 
     usd: float | None = None
@@ -69,8 +81,9 @@ class Budget:
     tokens: int | None = None
     total: Spent = field(default_factory=Spent)
     in_flight: int = 0
-    _held: Most = field(default_factory=Most)
-    _unbounded: int = 0
+    _sure: Most = field(default_factory=Most)
+    _unsure: Most = field(default_factory=Most)
+    _unsure_out: int = 0
     _ended: int = 0
     _lost: int = 0
     _largest_usd: float = 0.0
@@ -81,13 +94,13 @@ class Budget:
     def is_capped(self) -> bool:
         return self.usd is not None or self.calls is not None or self.tokens is not None
 
-    def entered(self, most: Most | None = None) -> None:
-        """A call goes out; ``most``: what it can take, where that is known."""
+    def entered(self, most: Most = NOTHING) -> None:
+        """A call goes out; ``most``: what it can take, where a cap needs to know."""
         self.in_flight += 1
         self.total.calls += 1
         self._hold(most, 1)
 
-    def left(self, most: Most | None = None) -> None:
+    def left(self, most: Most = NOTHING) -> None:
         """A call came to an end."""
         self.in_flight -= 1
         self._ended += 1
@@ -96,25 +109,27 @@ class Budget:
             self._change.set_result(None)
             self._change = None
 
-    def returned(self, most: Most | None = None) -> None:
+    def returned(self, most: Most = NOTHING) -> None:
         """A call that was counted as going out never did."""
         self.total.calls -= 1
         self._ended -= 1
         self.left(most)
 
-    def lose(self, most: Most | None = None) -> None:
+    def lose(self, most: Most = NOTHING) -> None:
         """A call that is out will never be heard of: it counts as :meth:`recall` counts a lost one."""
         self._ended -= 1
         self._lost += 1
         self.left(most)
 
-    def _hold(self, most: Most | None, sign: int) -> None:
-        if most is None:
-            self._unbounded += sign
-        else:
-            self._held = Most(self._held.tokens + sign * most.tokens, self._held.usd + sign * most.usd)
+    def _hold(self, most: Most, sign: int) -> None:
         if not self.in_flight:
-            self._held = Most()
+            self._sure = self._unsure = Most()
+            self._unsure_out = 0
+        elif most.is_sure:
+            self._sure = _with(self._sure, most, sign)
+        else:
+            self._unsure = _with(self._unsure, most, sign)
+            self._unsure_out += sign
 
     def spend(self, tokens: Usage, usd: float | None) -> None:
         self.total.add(tokens, usd)
@@ -157,10 +172,15 @@ class Budget:
         """The same of tokens."""
         return float(self.total.tokens + self._lost * self._largest_tokens)
 
-    def fits(self, most: Most | None = None) -> bool:
-        """Whether one more call may go out now; if not, perhaps when another has ended: see :meth:`change`.
+    @property
+    def is_early(self) -> bool:
+        """Whether less than half of each cap is spent."""
+        spent = ((self.usd, self.spent_usd), (self.tokens, self.spent_tokens), (self.calls, self.total.calls))
+        return all(cap is None or 2 * used < cap for cap, used in spent)
 
-        ``most``: what this one can take, where that is known. Raises BudgetReached.
+    def fits(self, most: Most = NOTHING) -> bool:
+        """Whether one more call, which can take ``most``, may go out now; if not, perhaps when another has ended:
+        see :meth:`change`. Raises BudgetReached.
         """
         total = self.total
         if self.calls is not None and total.calls >= self.calls:
@@ -168,21 +188,20 @@ class Budget:
         caps: tuple[tuple[Unit, float | None], ...] = (("usd", self.usd), ("tokens", self.tokens))
         return all(cap is None or self._fits_under(cap, unit, most) for unit, cap in caps)
 
-    def _fits_under(self, cap: float, unit: Unit, most: Most | None) -> bool:
-        spent, largest, held = (
-            (self.spent_usd, self._largest_usd, self._held.usd)
-            if unit == "usd"
-            else (self.spent_tokens, float(self._largest_tokens), self._held.tokens)
-        )
-        own = None if most is None else most.usd if unit == "usd" else most.tokens
+    def _fits_under(self, cap: float, unit: Unit, most: Most) -> bool:
+        is_usd = unit == "usd"
+        spent = self.spent_usd if is_usd else self.spent_tokens
+        largest = self._largest_usd if is_usd else float(self._largest_tokens)
+        own, sure, unsure = (one.usd if is_usd else one.tokens for one in (most, self._sure, self._unsure))
         if not self.in_flight:
             mean = (spent - self._lost * largest) / self._ended if self._ended else 0.0
-            if spent >= cap or spent + (mean if own is None else own) > cap:
-                raise BudgetReached(self._reached(cap, spent, unit, own))
+            if spent >= cap or spent + (own if most.is_sure else mean) > cap:
+                raise BudgetReached(self._reached(cap, spent, unit, own if most.is_sure else None))
             return True
-        if not self._ended and (own is None or self._unbounded):
+        if not self._ended and (self._unsure_out or not most.is_sure):
             return False
-        return spent + held + self._unbounded * largest + (largest if own is None else own) <= cap
+        out = sure + max(unsure, self._unsure_out * largest)
+        return spent + out + (own if most.is_sure else max(own, largest)) <= cap
 
     def _reached(self, cap: float, spent: float, unit: Unit, own: float | None) -> str:
         lost = f" ({self._lost} attempts that were lost each count as the largest)" if self._lost else ""

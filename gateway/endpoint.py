@@ -29,6 +29,8 @@ from runstore.records import Usage
 PER_NODE = "per-node:"
 FIRST_OUTPUT = 256
 """Tokens of output that a first call is taken to give, where the settings say no less."""
+LONG_OUTPUT = 8_192
+"""Tokens of output, thinking among them, that a call is held to under a cap where it is told no limit."""
 _MORE_OUTPUT = frozenset({"n", "best_of", "max_tokens", "max_completion_tokens"})
 BUSY_LANE_S = 5.0
 """How long a lane rests after a rate limit that names no time, if there are other lanes."""
@@ -59,6 +61,7 @@ class Endpoint:
         self.spent = Spent()
         self.latencies = array("d")  # seconds of the answers that came, in their order
         self.told_until = 0.0
+        self.is_told_of_cap = False
         self.health = EndpointHealth()
         self.gate = AdaptiveConcurrency(settings.concurrency, clock)
         environ = os.environ if environ is None else environ
@@ -172,18 +175,17 @@ class Endpoint:
             self._tokens.settle(reserved, usage.input + outputs)
         self._guess.learn(counted, usage.input, outputs)
 
-    def most(self, sent: bytes) -> Most | None:
-        """What one attempt at sending this can take at most; None where the endpoint is told no limit.
+    def most(self, sent: bytes) -> Most:
+        """What one attempt at sending this can take at most.
 
-        No token is less than a byte of what is sent, and no reply is longer than the limit. Without a known price
-        nothing is counted in dollars.
+        No token is less than a byte of what is sent, and no reply is longer than the limit; where the endpoint is
+        told none, hardly any is longer than LONG_OUTPUT. Without a known price nothing is counted in dollars.
         """
-        limit, size = self._longest_reply, len(sent)
-        if limit is None:
-            return None
+        size, is_sure = len(sent), self._longest_reply is not None
+        limit = LONG_OUTPUT if self._longest_reply is None else self._longest_reply
         written = size if getattr(self.adapter.settings, "cache_prompt", False) else 0
         usd = self.cost(Usage(input=size, output=limit, thinking=0, cached=0, cache_written=written))
-        return Most(float(size + limit), usd or 0.0)
+        return Most(float(size + limit), usd or 0.0, is_sure)
 
     def cost(self, usage: Usage, *, batch: bool = False) -> float | None:
         """USD, or None where the price is not known. ``batch``: at the price of a batch interface."""

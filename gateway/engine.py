@@ -13,9 +13,10 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NoReturn, cast
 
+from gateway import notices
 from gateway.adapters.base import Adapter
 from gateway.answers import decided
-from gateway.budget import Budget
+from gateway.budget import NOTHING, Budget
 from gateway.clocks import Clocks
 from gateway.endpoint import Endpoint
 from gateway.errors import (
@@ -48,8 +49,6 @@ from runstore.ids import draw
 from runstore.journal import Journal
 from runstore.records import Usage
 
-LONG_WAIT_S = 60.0
-"""A wait for the limits per minute that is worth telling."""
 LATE_S = 0.3
 """How much later than its place under a limit that several machines share a call may start."""
 _NOT_THERE = (404, 405)
@@ -81,7 +80,8 @@ class Gateway:
     ) -> None:
         self.clocks = clocks or Clocks()
         self.offline, self.under_way, self.probing = offline, under_way, probing
-        self.budget = budget or Budget()
+        self.journal, self.budget = journal, budget or Budget()
+        self.events = events or EventLog(None)
         self.notify: Callable[[str], None] = lambda _: None
         self.telemetry: Telemetry | None = None
         self.endpoints = {
@@ -91,7 +91,7 @@ class Gateway:
         self.redactor = self._redactor(
             {*words, *words_of({name: adapter.settings.model_dump() for name, adapter in endpoints.items()})}
         )
-        self._recorder = Recorder(journal, self.redactor, events or EventLog(None), self.clocks, self.stop)
+        self._recorder = Recorder(self)
         self.answers_only = False
         self._flying = Flying()
         self._deadlines = Deadlines(self.clocks.ticks)
@@ -99,23 +99,6 @@ class Gateway:
         self._stop: Stopped | None = None
         self._stopping: asyncio.Future[None] | None = None
         self._is_capped = self.budget.is_capped
-
-    @property
-    def journal(self) -> Journal | None:
-        """Where every call is written; a session sets it when it has the run's lock."""
-        return self._recorder.journal
-
-    @journal.setter
-    def journal(self, journal: Journal | None) -> None:
-        self._recorder.journal = journal
-
-    @property
-    def events(self) -> EventLog:
-        return self._recorder.events
-
-    @events.setter
-    def events(self, events: EventLog) -> None:
-        self._recorder.events = events
 
     def _redactor(self, words: Collection[str]) -> Redactor:
         for endpoint in self.endpoints.values():
@@ -201,7 +184,7 @@ class Gateway:
         flying.start(key)
         began = self.clocks.ticks()
         try:
-            most = target.most(sent) if self._is_capped else None
+            most = target.most(sent) if self._is_capped else NOTHING
             call = Call(sent, key, repeat, stage, item, target.estimate(sent), began, most)
             answer = await self._call(target, call)
         except BaseException as error:
@@ -260,9 +243,10 @@ class Gateway:
             while True:
                 place, wait, reserved = await self._place(target, call, place)
                 due = self.clocks.ticks() + wait
-                self._tell_of_wait(target, wait)
+                self._tell(notices.of_wait(target, wait, self.clocks.ticks()))
                 await self.pause(wait)
                 while self._is_capped and self._stop is None and not self.budget.fits(call.most):
+                    self._tell(notices.of_cap(target, call.most, self.budget))
                     await asyncio.shield(self.budget.change())
                 if place is None or self._stop is not None or self.clocks.ticks() - due <= LATE_S:
                     break
@@ -288,13 +272,9 @@ class Gateway:
         place, reserved = await target.borrow(target.lent, call.estimate)
         return place, place.wait_s, reserved
 
-    def _tell_of_wait(self, target: Endpoint, wait_s: float) -> None:
-        """Nobody waits long for a limit of the configuration without a word; one a minute is enough."""
-        now = self.clocks.ticks()
-        if wait_s < LONG_WAIT_S or now < target.told_until:
-            return
-        target.told_until = now + LONG_WAIT_S
-        self.notify(f"{target.name}: waits {wait_s:.0f} s for requests_per_minute or tokens_per_minute")
+    def _tell(self, notice: str | None) -> None:
+        if notice is not None:
+            self.notify(notice)
 
     async def _check_open(self, target: Endpoint, call: Call) -> None:
         if self._stop is not None:
@@ -361,11 +341,7 @@ class Gateway:
         target.latencies.append(latency)
         usd = target.cost(answer.usage)
         self._spend(target, answer.usage, usd)
-        if usd is None and self.budget.usd is not None and target.is_priced:
-            target.is_priced = False
-            self.notify(
-                f"{target.name}: its answers do not say what they took; the cap in dollars leaves them out"
-            )
+        self._tell(notices.of_cost(target, usd, self.budget))
         answer = answer._replace(
             latency_s=latency, cost_usd=usd, retried=tuple([fault["kind"] for fault in call.faults])
         )

@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-from gateway.budget import Budget, Most
+from gateway.budget import NOTHING, Budget, Most
 from gateway.errors import BudgetReached
 from runstore.records import Usage
 
@@ -140,7 +140,7 @@ class _Line:
 class Ended(NamedTuple):
     """What a process tells of its calls, in order: one that ended (its most), or what one took."""
 
-    left: Most | None = None
+    left: Most = NOTHING
     usage: Usage | None = None
     usd: float | None = None
 
@@ -156,7 +156,7 @@ class Lender:
     ) -> None:
         self.budget = budget
         self._lines = {name: _Line(*limit, clock) for name, limit in limits.items() if any(limit)}
-        self._held: dict[str, list[Most | None]] = defaultdict(list)
+        self._held: dict[str, list[Most]] = defaultdict(list)
 
     def places(self, holder: str, endpoint: str, tokens: Sequence[int]) -> list[Place]:
         """Start times for calls of so many tokens each."""
@@ -171,7 +171,7 @@ class Lender:
         """Correct the tokens that were lent by what the provider counted."""
         self._lines[endpoint].settle(tokens)
 
-    def permits(self, holder: str, wanted: Sequence[Most | None]) -> tuple[int, str | None]:
+    def permits(self, holder: str, wanted: Sequence[Most]) -> tuple[int, str | None]:
         """How many of the wanted calls may go out now (the first ones), or why none ever will."""
         granted = 0
         for most in wanted:
@@ -194,7 +194,7 @@ class Lender:
             elif one.usage is not None:
                 self.budget.spend(one.usage, one.usd)
 
-    def returned(self, holder: str, unused: Sequence[Most | None]) -> None:
+    def returned(self, holder: str, unused: Sequence[Most]) -> None:
         """Permits that no call will use."""
         for most in unused:
             self._drop(holder, most)
@@ -207,7 +207,7 @@ class Lender:
         for most in self._held.pop(holder, []):
             self.budget.lose(most)
 
-    def _drop(self, holder: str, most: Most | None) -> None:
+    def _drop(self, holder: str, most: Most) -> None:
         if most in self._held[holder]:
             self._held[holder].remove(most)
 
@@ -259,7 +259,7 @@ class LentPlaces:
         self.more_tokens += more
 
 
-AskPermits = Callable[[list["Most | None"], list[Ended], list[bool], list["Most | None"]], Awaitable[Any]]
+AskPermits = Callable[[list[Most], list[Ended], list[bool], list[Most]], Awaitable[Any]]
 
 
 @dataclass(slots=True)
@@ -268,15 +268,15 @@ class LentBudget(Budget):
     it returns how many may go out, or why none ever will."""
 
     ask: AskPermits | None = None
-    _permits: list[Most | None] = field(default_factory=list["Most | None"])
-    _wanted: list[Most | None] = field(default_factory=list["Most | None"])
+    _permits: list[Most] = field(default_factory=list[Most])
+    _wanted: list[Most] = field(default_factory=list[Most])
     _told: list[Ended] = field(default_factory=list[Ended])
     _over: list[bool] = field(default_factory=list[bool])
     _refused: str | None = None
     _asking: asyncio.Task[None] | None = None
     _failed: Exception | None = None
 
-    def fits(self, most: Most | None = None) -> bool:
+    def fits(self, most: Most = NOTHING) -> bool:
         """As of a budget of one's own. Raises BudgetReached."""
         if self._failed is not None:
             raise self._failed
@@ -289,12 +289,12 @@ class LentBudget(Budget):
             self._asking = asyncio.get_running_loop().create_task(self._pump())
         return False
 
-    def entered(self, most: Most | None = None) -> None:
+    def entered(self, most: Most = NOTHING) -> None:
         if most in self._permits:
             self._permits.remove(most)
         Budget.entered(self, most)
 
-    def left(self, most: Most | None = None) -> None:
+    def left(self, most: Most = NOTHING) -> None:
         self._told.append(Ended(left=most))
         self._over.append(True)
         waiting, self._change = self._change, None  # who may go out next is decided elsewhere
@@ -312,7 +312,7 @@ class LentBudget(Budget):
         self._permits.clear()
         await self._send([], back)
 
-    async def _send(self, wanted: list[Most | None], back: list[Most | None]) -> tuple[int, str | None]:
+    async def _send(self, wanted: list[Most], back: list[Most]) -> tuple[int, str | None]:
         told, over = list(self._told), list(self._over)
         self._told.clear()
         self._over.clear()

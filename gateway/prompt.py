@@ -33,7 +33,7 @@ class Prompt:
     assistant in turn, beginning and ending with user. ``transcript`` and ``fields`` say the same in pieces, for
     adapters with a form of their own (templates of a tutor service, few-shot completion of a tiny model):
     ``fields`` may hold persona, topic, style, dialogue_id, subset_id, response_a, response_b; words (how many a
-    message is to have) and sample (which of several candidates it is).
+    message is to have), asks and ends (yes or no: whether it does) and sample (which of several candidates it is).
     """
 
     role: Literal["student", "teacher", "judge", "score"]

@@ -80,8 +80,18 @@ def chosen(url: str, setting: str | bool | None) -> Proxy | None:
 
 def is_exempt(host: str, port: int, exempt: str) -> bool:
     """Whether NO_PROXY names the host: ``*``, a name with all below it (``.x``, ``*.x``), an address, a network;
-    each but a network with or without a port."""
-    return any(_names(entry.strip().lower(), host.lower(), port) for entry in exempt.split(",") if entry.strip())
+    each but a network with or without a port; between them commas or blanks."""
+    name = _ascii(host.lower())
+    return any(_names(_ascii(entry.lower()), name, port) for entry in exempt.replace(",", " ").split())
+
+
+def _ascii(name: str) -> str:
+    """A name as it is asked for: without the dot of the root, and in the form that names have on the wire."""
+    name = name.removesuffix(".")
+    try:
+        return name if name.isascii() else name.encode("idna").decode()
+    except UnicodeError:
+        return name
 
 
 def _names(entry: str, host: str, port: int) -> bool:
@@ -102,9 +112,10 @@ def _names(entry: str, host: str, port: int) -> bool:
 
 def is_loopback(host: str) -> bool:
     """Whether a host's name or address means this machine."""
-    if host == "localhost":
+    if host.removesuffix(".") == "localhost":
         return True
     try:
-        return ipaddress.ip_address(host).is_loopback
+        address = ipaddress.ip_address(host)
     except ValueError:
         return False
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback

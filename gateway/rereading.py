@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from gateway.adapters import reading
-from gateway.adapters.base import WireReply
+from gateway.adapters.base import NothingKept, ReadsAgain, WireReply
 from gateway.answers import decided
 from gateway.endpoint import Endpoint
 from gateway.errors import CallFailed, Fault, explained
@@ -24,10 +24,6 @@ from runstore.problems import Problem
 from runstore.records import Usage
 
 _NO_RESPONSE = frozenset({"connection", "timeout"})
-
-
-class NothingKept(Exception):
-    """The adapter asks for more responses than came."""
 
 
 class Replay:
@@ -49,6 +45,9 @@ class Replay:
 
     def hide(self, secret: str) -> None:
         """Nothing is sent, so nothing is secret."""
+
+    def keep(self, made: bytes) -> None:
+        """It is recorded already."""
 
     def _next(self) -> WireReply:
         reply = next(self._replies, None)
@@ -107,18 +106,23 @@ async def _recall_failed(journal: Journal, target: Endpoint, sent: bytes, key: s
 
 
 def _reads_again(target: Endpoint) -> bool:
-    """Only an adapter that says that it does nothing but through the wire is let near a response again.
+    """Only an adapter that says that it does nothing but through the wire, or how else it reads, is let near a
+    response again.
 
     Each class says so for itself: one that is derived from another may well call a client of its own.
     """
-    return bool(vars(type(target.adapter)).get("reads_again", False))
+    own = vars(type(target.adapter))
+    return bool(own.get("reads_again", False)) or "read_again" in own
 
 
 async def _reread(target: Endpoint, sent: bytes, row: Mapping[str, Any], bodies: list[bytes]) -> Answer | Fault:
     if not bodies or not _reads_again(target):
         return decided(answer_of(row))
+    adapter = target.adapter
     try:
-        return decided(await target.adapter.send(sent, Replay(WireReply(200, {}, body) for body in bodies)))
+        if isinstance(adapter, ReadsAgain):
+            return decided(adapter.read_again(bodies))
+        return decided(await adapter.send(sent, Replay(WireReply(200, {}, body) for body in bodies)))
     except Fault as fault:
         return fault
     except (NothingKept, Problem):

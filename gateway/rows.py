@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from gateway.budget import Most
+from gateway.budget import NOTHING, Most
 from gateway.errors import CallFailed, Fault
 from gateway.prompt import Answer
 from runstore.publish import clean_unicode
@@ -39,7 +39,7 @@ class Call:
     item: str
     estimate: int
     began: float
-    most: Most | None = None
+    most: Most = NOTHING
     faults: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     waited_s: float = 0.0
     announced: int = 0

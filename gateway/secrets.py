@@ -8,6 +8,8 @@ is refused before anything is called.
 from __future__ import annotations
 
 import html
+import re
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 from urllib.parse import quote, quote_plus
@@ -17,6 +19,7 @@ import orjson
 from runstore.problems import Problem
 
 MARK = "[redacted]"
+_ESCAPE = re.compile("%[0-9A-F]{2}")
 SHORTEST_KEY = 8
 _FOREIGN = frozenset({"request", "response", "bodies"})
 """Members of our records that hold what others wrote, whose names may be anything."""
@@ -50,7 +53,7 @@ class Redactor:
 
     def data(self, data: bytes) -> bytes:
         """A body that somebody sent: JSON stays JSON, with the secrets out of its texts and names."""
-        if not self._is_in(data):
+        if not self._is_in(data) and not self._may_be_spelt_out(data):
             return data
         try:
             value = orjson.loads(data)
@@ -69,6 +72,15 @@ class Redactor:
         if not line.startswith(b","):
             return orjson.dumps(self._record(orjson.loads(line)))
         return b"," + orjson.dumps(self._record(orjson.loads(b"{" + line[1:] + b"}")))[1:-1]
+
+    def _may_be_spelt_out(self, data: bytes) -> bool:
+        """Whether ASCII characters stand in JSON as numbers, and may be those of a secret."""
+        if b"\\u00" not in data or not self._bytes:
+            return False
+        try:
+            return self._is_in(orjson.dumps(orjson.loads(data)))
+        except orjson.JSONDecodeError:
+            return False
 
     def _is_in(self, data: bytes) -> bool:
         return any(secret in data for secret in self._bytes)
@@ -126,4 +138,17 @@ def check_key(endpoint: str, secret: str, words: Iterable[str]) -> None:
 def _forms(secret: str) -> set[str]:
     in_json = orjson.dumps(secret)[1:-1].decode()
     twice = orjson.dumps(in_json)[1:-1].decode()
-    return {secret, in_json, twice, quote(secret, safe=""), quote(secret), quote_plus(secret), html.escape(secret)}
+    slashed = in_json.replace("/", "\\/")
+    quoted = {quote(secret, safe=""), quote(secret), quote_plus(secret)}
+    lower = {_ESCAPE.sub(lambda found: found[0].lower(), form) for form in quoted}
+    return {secret, in_json, twice, slashed, html.escape(secret), *quoted, *lower, *_in_base64(secret.encode())}
+
+
+def _in_base64(secret: bytes) -> set[str]:
+    """How a secret looks inside of any text in base64: by where it begins, the characters that are its alone."""
+    found: set[str] = set()
+    for before in range(3):
+        start, whole = -(-8 * before // 6), 8 * (before + len(secret)) // 6
+        for encode in (b64encode, urlsafe_b64encode):
+            found.add(encode(bytes(before) + secret)[start:whole].decode())
+    return {form for form in found if len(form) >= SHORTEST_KEY}

@@ -136,6 +136,9 @@ class Attempt:
     def hide(self, secret: str) -> None:
         self._redactor.learn(secret)
 
+    def keep(self, made: bytes) -> None:
+        self.bodies.append(self._redactor.data(made))
+
     def _read(self, target: Target, reply: WireReply) -> WireReply:
         data = self._redactor.data(reply.body)
         self.bodies.append(data)

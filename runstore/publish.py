@@ -25,8 +25,8 @@ from runstore.results import Result
 R = TypeVar("R", bound=BaseModel)
 Cell = str | int | float | bool | None
 
-FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and signs to Unicode, but nothing on paper: Hangul fillers and the empty Braille cell."""
+FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0\U0001d159")
+"""Letters and signs to Unicode, but nothing on paper: Hangul's fillers, an empty Braille cell, a null notehead."""
 
 _FORMULA_STARTS = frozenset("=+-@＝＋－＠")
 _UNSEEN = frozenset({"Cc", "Cf", "Zs", "Mn"})
@@ -121,10 +121,13 @@ def read_json(path: Path) -> Any:
         raise InputProblem(path, "JSON", found=str(error), line=error.lineno) from error
 
 
-def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line number, object) of a JSON-lines file; blank lines are passed over."""
-    for number, line in enumerate(_bytes(path).split(b"\n"), 1):
+def read_rows(path: Path, skip: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line number, object) of a JSON-lines file, but its first ``skip``, one at a time; blank lines are none."""
+    for number, line in _lines(path):
         if not line.strip():
+            continue
+        if skip:
+            skip -= 1
             continue
         try:
             row = orjson.loads(line)
@@ -133,6 +136,20 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if not isinstance(row, dict):
             raise InputProblem(path, "a JSON object", found=type(row).__name__, line=number)
         yield number, cast("dict[str, Any]", row)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+    except OSError as error:
+        raise InputProblem(path, "a readable file", found=error.strerror or str(error)) from error
+
+
+def stream_records(path: Path, kind: type[R], skip: int = 0) -> Iterator[R]:
+    """The records of a JSON-lines file, but the first ``skip``, one at a time. Raises InputProblem."""
+    return (parse_record(kind, row, path, number) for number, row in read_rows(path, skip))
 
 
 def read_records(path: Path, kind: type[R]) -> list[R]:
@@ -171,9 +188,20 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     return out.getvalue()
 
 
+def csv_rows(rows: Iterable[Sequence[Cell]]) -> str:
+    """Rows without a header, to be added to a file that has one."""
+    out = io.StringIO(newline="")
+    _write_cells(csv.writer(out), rows)
+    return out.getvalue()
+
+
 def _write_rows(out: Any, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
     writer = csv.writer(out)
     writer.writerow([guard_cell(_without_controls(name)) for name in header])
+    _write_cells(writer, rows)
+
+
+def _write_cells(writer: Any, rows: Iterable[Sequence[Cell]]) -> None:
     for row in rows:
         writer.writerow([guard_cell(_without_controls(cell)) if isinstance(cell, str) else cell for cell in row])
 

@@ -206,7 +206,7 @@ class _Talk:
             spot = Spot(self.how.seed, self.id, turn, self.place)
             wanted = steering.target(self.persona.levels, spot, act)
             style = steering.told(wanted, spot)
-            fields = {**fields, "words": str(wanted.words)} if steering.tells else fields
+            fields = {**fields, **steering.fields(wanted)}
         prompts = [
             self.roles.student_prompt(
                 self.persona, self.said, act, {**fields, "sample": str(at)} if at else fields, direction, style

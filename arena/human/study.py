@@ -91,6 +91,19 @@ class Consent(Strict):
     personal: tuple[Literal["name", "email", "phone"], ...] = ()
 
 
+class Recruitment(Strict):
+    """Participants whom a panel sends: under which name their id comes, and where they go when they are done.
+
+    ``attention``: the expected answer of questions that only ask whether somebody reads.
+    """
+
+    parameter: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{1,40}$")] = "PROLIFIC_PID"
+    completion: Annotated[str, Field(pattern=r"^(https://\S+)?$")] = ""
+    screened: Annotated[str, Field(pattern=r"^(https://\S+)?$")] = ""
+    code: str = ""
+    attention: dict[Id, str] = {}
+
+
 class Example(Strict):
     """A training item: rated like the others, never counted. ``explanation`` stands above it."""
 
@@ -186,6 +199,7 @@ class Study(Strict):
     costs: tuple[Cost, ...] = ()
     schedule: tuple[Stage, ...] = ()
     consent: Consent
+    recruitment: Recruitment | None = None
     table: tuple[Row, ...] = ()
     money: MoneyCheck | None = None
 

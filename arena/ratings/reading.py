@@ -93,20 +93,15 @@ def read_battles(source: Path | str, columns: Columns | None = None, baseline: s
     """Count the battles of a file; or of many, each for itself and then together: a folder, a pattern with ``*``,
     or an address such as ``s3://BUCKET/FOLDER`` (Parquet).
 
-    Judgment files of MT-bench and arena-hard, Inspect logs, and folders of any of these, are read as what they
-    are; ``baseline`` is the model that arena-hard compares with, where its files do not say.
-
     Memory is bounded by what is counted, not by the rows: pairs and outcomes, and of clustered battles each
-    cluster's. Raises InputProblem naming file, row and field for what can't be understood.
+    cluster's. Judgment files of MT-bench and arena-hard, Inspect logs, and folders of any of these, are read as
+    what they are; ``baseline`` is the model that arena-hard compares with, where its files do not say. Raises
+    InputProblem naming file, row and field for what can't be understood.
     """
-    columns = columns or Columns()
-    if (
-        "://" not in str(source)
-        and (neighbour := judgments(Path(source), baseline) or logs(Path(source))) is not None
-    ):
-        return _neighbours(Path(source), neighbour, columns)
+    columns, path = columns or Columns(), Path(source)
+    if path.exists() and (neighbour := judgments(path, baseline) or logs(path)) is not None:
+        return _neighbours(path, neighbour, columns)
     if shards.is_one_file(source):
-        path = Path(source)
         if path.suffix.lower() not in SUFFIXES:
             raise InputProblem(path, f"a file ending in {', '.join(SUFFIXES)}", found=path.suffix or path.name)
         if not path.is_file():

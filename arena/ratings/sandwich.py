@@ -142,7 +142,7 @@ def by_blocks(rows: Rows, width: int) -> Iterator[Block]:
 
 
 def _by_ranges(rows: Rows, many: int) -> Iterator[Block]:
-    """The same of so many battles that they are not copied in order: each range of clusters is looked for in all."""
+    """The same of so many battles that they are not copied in order: ranges of clusters are looked for in all."""
     before = np.zeros(rows.clusters + 1, np.int64)
     for _, cluster, _ in rows.blocks():
         before[1:] += np.bincount(cluster, minlength=rows.clusters)

@@ -10,9 +10,7 @@ run=$1 config=$2 site=$3
 shift 3
 
 for endpoint in "$@"; do
-    case " $(tutor-arena runs "$run" --json | tr '",[]' '    ') " in
-    *" $endpoint "*) continue ;;
-    esac
+    cut -d, -f4 "$run/leaderboard.csv" | grep -qxF "$endpoint" && continue
     tutor-arena refresh "$run" --config "$config" --add "$endpoint"
     code=$?
     case $code in

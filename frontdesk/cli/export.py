@@ -5,23 +5,29 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.told import tell
+from runstore.problems import Problem, nearest
+
+if TYPE_CHECKING:
+    from frontdesk.export.write import Exported, Form
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     options.add_run_folder(parser)
     parser.add_argument(
         "--as",
-        dest="form",
+        dest="forms",
         required=True,
-        choices=("openai", "sharegpt", "preference", "lmarena", "inspect", "parquet", "hf"),
-        help="openai: chat fine-tuning rows; sharegpt: conversations; preference: one row a winner; "
-        "lmarena: battles as FastChat and arena-rank read them; "
+        metavar="FORM[,FORM...]",
+        help="one or several of: openai: chat fine-tuning rows; sharegpt: conversations; preference: one row a "
+        "winner; lmarena: battles as FastChat and arena-rank read them; "
         "inspect: a log an endpoint for Inspect's viewer and data frames; "
-        "parquet: every stage file as a table; hf: a dataset folder with card",
+        "parquet: every stage file as a table; hf: a dataset folder with card; "
+        "csv: an utterance a row; page: a few dialogues to look at (HTML)",
     )
     parser.add_argument(
         "--side", choices=("teacher", "student"), default="teacher", help="whose part is learnt, openai (teacher)"
@@ -43,19 +49,55 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.export.write import How, export
     from frontdesk.runner import leaderboard_history as history
 
-    how = How(args.form, args.side, args.split, args.licence)
+    forms = _forms(args.forms)
+    if args.out is not None and len(forms) > 1:
+        places = {form: args.out / form for form in forms}
+    else:
+        places = dict.fromkeys(forms, args.out)
     folder = RunFolder(options.run_folder(args))
     history.refuse(folder)
-    done = export(folder, how, args.out)
+    done: list[Exported] = []
+    for how in [How(form, args.side, args.split, args.licence) for form in forms]:
+        one = export(folder, how, places[how.form])
+        done.append(one)
+        if not args.json:
+            _tell(one)
+        for name in one.files:
+            tell(f"wrote {one.folder / name}", file=sys.stderr)
     if args.json:
-        sys.stdout.write((done.folder / "export.json").read_text("utf-8"))
+        _print_json(done)
+    return 0 if all(any(one.files.values()) for one in done) else 1
+
+
+def _forms(given: str) -> list[Form]:
+    from frontdesk.export.write import FORMS
+
+    names = list(dict.fromkeys(part.strip() for part in given.split(",") if part.strip()))
+    for name in names:
+        if name not in FORMS:
+            near = nearest(name, FORMS)
+            expected = repr(near) if near else f"some of {', '.join(FORMS)}"
+            raise Problem(f"--as: found {name!r}, expected {expected}")
+    if not names:
+        raise Problem(f"--as: found nothing, expected some of {', '.join(FORMS)}")
+    return [form for form in FORMS if form in names]
+
+
+def _tell(one: Exported) -> None:
+    for each in one.sets:
+        tell(f"{each.name}: {len(each.rows)} of {each.of} {each.unit}")
+        for reason, times in sorted(each.left_out.items()):
+            tell(f"  left out: {times} of {each.of} ({reason})")
+        for change, times in sorted(each.changed.items()):
+            tell(f"  changed: {times} of {each.of} ({change})")
+
+
+def _print_json(done: list[Exported]) -> None:
+    """export.json as it is; of several forms an array of them."""
+    from runstore.publish import read_json, to_json
+
+    if len(done) == 1:
+        sys.stdout.write((done[0].folder / "export.json").read_text("utf-8"))
     else:
-        for each in done.sets:
-            tell(f"{each.name}: {len(each.rows)} of {each.of} {each.unit}")
-            for reason, times in sorted(each.left_out.items()):
-                tell(f"  left out: {times} of {each.of} ({reason})")
-            for change, times in sorted(each.changed.items()):
-                tell(f"  changed: {times} of {each.of} ({change})")
-    for name in done.files:
-        tell(f"wrote {done.folder / name}", file=sys.stderr)
-    return 0 if any(each.rows for each in done.sets) else 1
+        abouts = [read_json(one.folder / "export.json") for one in done]
+        sys.stdout.write(to_json(abouts, indent=True).decode() + "\n")

@@ -149,3 +149,22 @@ def add_goal_options(parser: argparse.ArgumentParser) -> None:
         help=f"ask only what the goal needs: {', '.join(GOALS)} (place NAME), or all for every match",
     )
     parser.add_argument("--error", type=float, metavar="SHARE", help="how probable a wrong decision may be (0.05)")
+
+
+def add_plots_option(parser: argparse.ArgumentParser) -> None:
+    """``--plots svg,png,pdf``: the formats, in the order given."""
+    parser.add_argument(
+        "--plots",
+        metavar="FORMATS",
+        type=_formats,
+        default=(),
+        help="also write every picture as a file into plots/: svg, png, pdf, with commas between",
+    )
+
+
+def _formats(text: str) -> tuple[str, ...]:
+    known = ("svg", "png", "pdf")
+    chosen = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
+    if not chosen or not set(chosen) <= set(known):
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected some of {', '.join(known)}")
+    return chosen

@@ -26,8 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--battles",
         type=options.source,
         metavar="FILE",
-        help="battles: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet; judgments of MT-bench or arena-hard, "
-        "Inspect logs; many files as FOLDER, PATTERN or s3://…",
+        help="battles: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet; many files as FOLDER, PATTERN or "
+        "s3://…; judgments of MT-bench or arena-hard, Inspect logs, or a folder of these",
     )
     source.add_argument("--run", type=Path, dest="run_dir", metavar="DIR", help="a run folder: its verdicts.jsonl")
     source.add_argument("--input", type=Path, metavar="FILE", help="a verdicts.jsonl anywhere")

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.told import tell
 from runstore.languages import languages
+from runstore.problems import Problem
 
-FORMATS = ("svg", "png", "pdf")
+if TYPE_CHECKING:
+    from frontdesk.report.site.write import Moved
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -23,22 +26,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--site", metavar="OUT", type=Path, help="write a static site to publish into this folder")
     parser.add_argument(
-        "--plots",
-        metavar="FORMATS",
-        type=_formats,
-        default=(),
-        help="also write every picture as a file into plots/: svg, png, pdf, with commas between",
+        "--against",
+        metavar="RUN_A",
+        type=Path,
+        help="with --site: also a page of what moved since this run, and which verdicts flipped",
     )
+    options.add_plots_option(parser)
     options.add_partial_option(parser)
     parser.add_argument("--quiet", action="store_true", help="write the files; print no summary")
     options.add_json_option(parser)
 
 
-def _formats(text: str) -> tuple[str, ...]:
-    chosen = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
-    if not chosen or not set(chosen) <= set(FORMATS):
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected some of {', '.join(FORMATS)}")
-    return chosen
+def _moved(before: Path | None, after: RunFolder) -> Moved | None:
+    from frontdesk.runner import leaderboard_history as history
+    from frontdesk.runner.comparing import Texts, compare
+
+    if before is None:
+        return None
+    earlier = RunFolder(before)
+    history.refuse(earlier)
+    return compare(earlier, after), (Texts(earlier), Texts(after))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -51,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.runner.rating import rate_again_if_stale
 
     folder = RunFolder(options.run_folder(args))
+    if args.against is not None and args.site is None:
+        raise Problem("--against: expected --site OUT beside it; two runs alone: tutor-arena compare RUN_A RUN_B")
     folder.config()
     with history.held(folder):
         if newer := rate_again_if_stale(folder):
@@ -58,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
             tell(f"leaderboard.json was older than {listed}: rated again as before", file=sys.stderr)
         data = load(folder)
         if args.site is not None:
-            paths = [write_site(data, args.site, args.language)]
+            paths = [write_site(data, args.site, args.language, _moved(args.against, folder))]
             tell(f"site: {paths[0]}", file=sys.stderr)
         else:
             paths = write_report(folder, args.language, data)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
+from frontdesk.runner.told import tell
 
 if TYPE_CHECKING:
     from frontdesk.runner.runfolder import RunFolder
@@ -60,5 +61,5 @@ def _page(folder: RunFolder) -> Generator[None]:
     from frontdesk.web.watch import watching
 
     with watching(Watched(folder)) as address:
-        print(f"watch: {address}", file=sys.stderr, flush=True)
+        tell(f"watch: {address}", file=sys.stderr, flush=True)
         yield

@@ -43,6 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--reask", type=int, default=2, metavar="N", help="further requests for missing values (2)"
     )
     options.add_batch_options(parser)
+    options.add_plots_option(parser)
     tables = parser.add_argument_group("tables")
     tables.add_argument(
         "--by", action="append", default=[], metavar="COLUMN", help="summary per value of a column; repeatable"
@@ -86,7 +87,8 @@ def run(args: argparse.Namespace) -> int:
     material = score_plan.gather(args.input, args.rubric, plan, config, sheets=args.sheets)
 
     async def work(session: Session) -> int:
-        results = await scoring.perform(session.pipeline, plan, material, ScoreTeller(config.run.language))
+        teller = ScoreTeller(config.run.language, args.plots)
+        results = await scoring.perform(session.pipeline, plan, material, teller)
         _say(session.folder.path, results.gaps, as_json=args.json)
         return 1 if results.gaps else 0
 

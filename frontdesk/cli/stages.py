@@ -17,7 +17,7 @@ from frontdesk.runner.config import Config
 from frontdesk.runner.outcome import EndpointDone, endpoints_of, outcome
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.runfolder import RunFolder, default_folder
-from frontdesk.runner.told import tell
+from frontdesk.runner.told import head, tell, told
 from runstore.problems import Problem
 from runstore.publish import write_jsonl
 from runstore.records import Judgment, Record, Verdict
@@ -139,13 +139,13 @@ def _tell_endpoints(endpoints: Sequence[EndpointDone]) -> None:
             f"{each.failed:,}",
             f"{each.unreadable:,}",
             f"{each.input + each.output + each.thinking:,}",
-            "unknown" if each.usd is None else f"{each.usd:,.4f}{' +' if each.unpriced else ''}",
+            told("unknown") if each.usd is None else f"{each.usd:,.4f}{' +' if each.unpriced else ''}",
             "–" if each.median_latency_s is None else f"{each.median_latency_s:.2f}",
             f"{each.served:,}",
         ]
         for each in endpoints
     ]
-    heads = [Head("endpoint"), *(Head(title, number=True) for title in titles)]
+    heads = [Head(head("endpoint")), *(Head(head(title), number=True) for title in titles)]
     terminal.print_grid(terminal.console(sys.stderr), "", heads, rows)
 
 

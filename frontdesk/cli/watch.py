@@ -7,6 +7,7 @@ import sys
 import threading
 
 from frontdesk.cli import options
+from frontdesk.runner.told import tell
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.web.watch import watching
 
     with watching(found, args.port) as address:
-        print(f"watch: {address}  (Ctrl-C ends the page, not the run)", file=sys.stderr, flush=True)
+        tell(f"watch: {address}  (Ctrl-C ends the page, not the run)", file=sys.stderr, flush=True)
         try:
             threading.Event().wait()
         except KeyboardInterrupt:

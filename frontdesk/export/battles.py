@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from frontdesk.export.chats import messages_of
-from frontdesk.export.rows import Row, Rows
+from frontdesk.export.rows import Row, Rows, Tally
 from frontdesk.runner.source import Source
-from runstore.records import Verdict
+from runstore.records import Reply, Subset, Verdict
 
 _WINNERS = ("model_a", "model_b")
 
@@ -19,35 +19,46 @@ def battles(source: Source) -> Rows:
     ``cluster`` is the dialogue, so that ``rate --battles`` gives the run's own ratings and intervals. ``tstamp``
     is the row's place: a run has no clock. Left out and counted: invalid verdicts.
     """
-    subsets = {subset.id: subset for subset in source.subsets}
-    replies = {(reply.subset, reply.endpoint): reply.text for reply in source.replies}
-    rows: list[Row] = []
-    left_out: Counter[str] = Counter()
-    for at, verdict in enumerate(source.verdicts):
-        if verdict.outcome == "invalid":
-            left_out["invalid verdict"] += 1
-            continue
-        subset = subsets.get(verdict.subset)
-        history = messages_of(subset.history) if subset is not None else []
-        said = [replies.get((verdict.subset, name)) for name in verdict.endpoints]
-        row: dict[str, Any] = {
-            "question_id": verdict.subset,
-            "model_a": verdict.endpoints[0],
-            "model_b": verdict.endpoints[1],
-            "winner": _winner(verdict),
-            "judge": "majority",
-            "turn": len(history),
-            "anony": True,
-            "language": source.config.run.language,
-            "tstamp": at,
-            "criterion": verdict.criterion,
-            "cluster": verdict.dialogue,
-        }
-        for side, text in zip("ab", said, strict=True):
-            own = [] if text is None else [{"role": "assistant", "content": text}]
-            row[f"conversation_{side}"] = [*history, *own]
-        rows.append(Row(verdict.dialogue, row))
-    return Rows("battles", "verdicts", len(source.verdicts), rows, left_out)
+    subsets = source.find("subsets.jsonl", Subset, lambda row: row["id"])
+    replies = source.find("replies.jsonl", Reply, reply_key)
+    language = source.config.run.language
+
+    def make(records: Iterable[tuple[int, Verdict]], tally: Tally) -> Iterator[Row]:
+        for at, verdict in records:
+            tally.of += 1
+            if verdict.outcome == "invalid":
+                tally.left_out["invalid verdict"] += 1
+                continue
+            subset = subsets.get(verdict.subset)
+            history = messages_of(subset.history) if subset is not None else []
+            row: dict[str, Any] = {
+                "question_id": verdict.subset,
+                "model_a": verdict.endpoints[0],
+                "model_b": verdict.endpoints[1],
+                "winner": _winner(verdict),
+                "judge": "majority",
+                "turn": len(history),
+                "anony": True,
+                "language": language,
+                "tstamp": at,
+                "criterion": verdict.criterion,
+                "cluster": verdict.dialogue,
+            }
+            for side, name in zip("ab", verdict.endpoints, strict=True):
+                reply = replies.get(f"{verdict.subset}\n{name}")
+                own = [] if reply is None else [{"role": "assistant", "content": reply.text}]
+                row[f"conversation_{side}"] = [*history, *own]
+            yield Row(verdict.dialogue, row)
+
+    name = "verdicts.jsonl"
+    return Rows(
+        "battles", "verdicts", lambda skip: enumerate(source.each(name, Verdict, skip), skip), make, file=name
+    )
+
+
+def reply_key(row: Mapping[str, Any]) -> str:
+    """A reply's subset and endpoint as one key."""
+    return f"{row['subset']}\n{row['endpoint']}"
 
 
 def _winner(verdict: Verdict) -> str:

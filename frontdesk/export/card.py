@@ -26,6 +26,8 @@ _FORMS = {
     "inspect": "Inspect logs, one an endpoint (replies as samples, verdicts as scores)",
     "parquet": "the run's stage files as Parquet tables",
     "hf": "the run's stage files as a dataset folder with Parquet data",
+    "csv": "a table for spreadsheets, a row an utterance",
+    "page": "a few dialogues to look at",
 }
 
 
@@ -52,7 +54,7 @@ def _summary(source: Source, form: str, sets: Sequence[Rows], licence: str | Non
     facts = [
         ("form", _FORMS[form]),
         ("size", ", ".join(f"{len(each.rows)} {each.name}" for each in sets)),
-        ("dialogues in the run", str(len(source.dialogue_ids))),
+        ("dialogues in the run", str(source.overview.dialogues)),
         ("language", name_of(run.language)),
         ("licence", licence or TO_FILL),
     ]
@@ -85,20 +87,20 @@ def _contents(sets: Sequence[Rows], sizes: Mapping[str, int]) -> Section:
 
 
 def _students(source: Source) -> Section:
-    spoken = source.spoken
-    of = len(spoken)
-    levels = Counter((factor, level) for each in spoken for factor, level in each.levels.items())
+    found = source.overview
+    of = found.spoken
     rows = [
         cells(factor, level, str(times), percent(times / of if of else None))
-        for (factor, level), times in sorted(levels.items(), key=lambda item: (item[0][0], natural(item[0][1])))
+        for (factor, level), times in sorted(
+            found.levels.items(), key=lambda item: (item[0][0], natural(item[0][1]))
+        )
     ]
     what = "dialogues" if source.has("dialogues.jsonl") else "subsets"
     head = (Column("factor", number=False), Column("level", number=False), Column(what), Column("share"))
-    subjects = Counter(each.subject for each in spoken)
-    table = [cells(name, str(times), percent(times / of)) for name, times in sorted(subjects.items())]
+    table = [cells(name, str(times), percent(times / of)) for name, times in sorted(found.subjects.items())]
     text = (
-        f"{len({each.persona for each in spoken})} personas (combinations of levels) and "
-        f"{len({each.question for each in spoken})} seed questions in {of} {what}."
+        f"{len(found.personas)} personas (combinations of levels) and "
+        f"{len(found.questions)} seed questions in {of} {what}."
     )
     blocks: list[Block] = [Text(text), Table(head, rows, title="Who the students are")]
     return Section("students", "Students", [*blocks, Table(columns("subject", what, "share"), table)])
@@ -136,8 +138,8 @@ def _making(source: Source) -> Section:
             ("openings", "in the student's own words" if how.rephrase_openings else "as in the question bank"),
         ]
     if source.has("dialogues.jsonl"):
-        ends = Counter(dialogue.end for dialogue in source.dialogues)
-        facts += [(f"end: {end}", f"{times} of {len(source.dialogues)}") for end, times in sorted(ends.items())]
+        found = source.overview
+        facts += [(f"end: {end}", f"{times} of {found.dialogues}") for end, times in sorted(found.ends.items())]
     if source.has("verdicts.jsonl"):
         short = shortfall(source.folder, source.config, source.folder.verdicts())
         if short is not None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
-from frontdesk.export.rows import Row, Rows
+from frontdesk.export.rows import Row, Rows, Tally
 from frontdesk.runner.source import Source
 from runstore.problems import InputProblem
 from runstore.records import Dialogue, Role, Utterance
@@ -61,20 +60,22 @@ def messages_of(said: Sequence[Utterance]) -> list[dict[str, str]]:
 
 def _whole(source: Source, last: Role, row: Callable[[Dialogue, Sequence[Utterance]], Chat]) -> Rows:
     """Complete dialogues, each up to the last utterance of the side that is learnt."""
-    rows: list[Row] = []
-    left_out: Counter[str] = Counter()
-    changed: Counter[str] = Counter()
-    for dialogue in source.dialogues:
-        if not dialogue.complete:
-            left_out[f"broke off: {dialogue.end}"] += 1
-            continue
-        said = list(dialogue.utterances)
-        while said and said[-1].role != last:
-            said.pop()
-        if not said:
-            left_out[f"no utterance of the {last}"] += 1
-            continue
-        if len(said) < len(dialogue.utterances):
-            changed[f"cut after the {last}'s last utterance"] += 1
-        rows.append(Row(dialogue.id, row(dialogue, said)))
-    return Rows("chats", "dialogues", len(source.dialogues), rows, left_out, changed)
+
+    def make(records: Iterable[Dialogue], tally: Tally) -> Iterator[Row]:
+        for dialogue in records:
+            tally.of += 1
+            if not dialogue.complete:
+                tally.left_out[f"broke off: {dialogue.end}"] += 1
+                continue
+            said = list(dialogue.utterances)
+            while said and said[-1].role != last:
+                said.pop()
+            if not said:
+                tally.left_out[f"no utterance of the {last}"] += 1
+                continue
+            if len(said) < len(dialogue.utterances):
+                tally.changed[f"cut after the {last}'s last utterance"] += 1
+            yield Row(dialogue.id, row(dialogue, said))
+
+    name = "dialogues.jsonl"
+    return Rows("chats", "dialogues", lambda skip: source.each(name, Dialogue, skip), make, file=name)

@@ -8,15 +8,17 @@ verdict is no score, and stands in the sample's metadata.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from frontdesk.export.chats import messages_of
-from frontdesk.export.rows import Row, Rows
+from frontdesk.export.rows import Row, Rows, Tally
 from frontdesk.runner.source import Source
 from runstore.ids import digest
-from runstore.publish import safe_name
+from runstore.publish import safe_name, write_json
 from runstore.records import Reply, Subset, Usage, Verdict
 
 Json = dict[str, Any]
@@ -33,19 +35,32 @@ def inspect_logs(source: Source) -> list[Rows]:
         for name in verdict.endpoints:
             told[verdict.subset, name].append(verdict)
     began = source.began.isoformat()
-    sets: list[Rows] = []
-    for name in dict.fromkeys(reply.endpoint for reply in source.replies):
-        own = [reply for reply in source.replies if reply.endpoint == name]
-        known = [reply for reply in own if reply.subset in subsets]
-        rows = [
-            Row(reply.dialogue, _sample(subsets[reply.subset], reply, told[reply.subset, name], began))
-            for reply in known
-        ]
-        lost = Counter({"subset not in the run": len(own) - len(known)})
-        invalid = sum(len(row.value["metadata"]["invalid"]) for row in rows)
-        changed = Counter({"an invalid verdict left without a score": invalid})
-        sets.append(Rows(name, "replies", len(own), rows, +lost, +changed))
-    return sets
+
+    def samples_of(name: str) -> Rows:
+        def records(skip: int) -> Iterator[Reply]:
+            return islice((reply for reply in source.replies if reply.endpoint == name), skip, None)
+
+        def make(replies: Iterable[Reply], tally: Tally) -> Iterator[Row]:
+            for reply in replies:
+                tally.of += 1
+                if reply.subset not in subsets:
+                    tally.left_out["subset not in the run"] += 1
+                    continue
+                sample = _sample(subsets[reply.subset], reply, told[reply.subset, name], began)
+                if invalid := len(sample["metadata"]["invalid"]):
+                    tally.changed["an invalid verdict left without a score"] += invalid
+                yield Row(reply.dialogue, sample)
+
+        return Rows(name, "replies", records, make, file="replies.jsonl")
+
+    return [samples_of(name) for name in dict.fromkeys(reply.endpoint for reply in source.replies)]
+
+
+def write_log(folder: Path, source: Source, samples: Rows) -> dict[str, int]:
+    """One endpoint's log; returns its file's name with the number of samples."""
+    name = file_name(source, samples)
+    write_json(folder / name, log_of(source, samples))
+    return {name: len(samples.rows)}
 
 
 def log_of(source: Source, samples: Rows) -> Json:

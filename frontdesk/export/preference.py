@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from frontdesk.export.battles import reply_key
 from frontdesk.export.chats import messages_of
-from frontdesk.export.rows import Row, Rows
+from frontdesk.export.rows import Row, Rows, Tally
 from frontdesk.runner.shortfall import shortfall
 from frontdesk.runner.source import Source
-from runstore.records import Subset, Verdict
+from runstore.records import Reply, Subset, Verdict
 
 
 def preference(source: Source) -> Rows:
@@ -18,27 +20,34 @@ def preference(source: Source) -> Rows:
     ``margin`` is (rounds for the chosen - rounds for the rejected) / rounds given, from -1 to 1.
     Left out and counted: ties, invalid verdicts, and verdicts whose subset or reply the run does not hold.
     """
-    subsets = {subset.id: subset for subset in source.subsets}
-    replies = {(reply.subset, reply.endpoint): reply.text for reply in source.replies}
-    rows: list[Row] = []
-    left_out: Counter[str] = Counter()
-    for verdict in source.verdicts:
-        if verdict.outcome != "win" or verdict.winner is None:
-            left_out["tie" if verdict.outcome == "tie" else "invalid verdict"] += 1
-            continue
-        loser = next(name for name in verdict.endpoints if name != verdict.winner)
-        subset = subsets.get(verdict.subset)
-        chosen, rejected = (replies.get((verdict.subset, name)) for name in (verdict.winner, loser))
-        if subset is None or chosen is None or rejected is None:
-            left_out["subset or reply not in the run"] += 1
-            continue
-        rows.append(Row(verdict.dialogue, _row(verdict, subset, verdict.winner, loser, chosen, rejected)))
-    short = shortfall(source.folder, source.config, source.verdicts)
-    of = len(source.verdicts)
-    if short is not None and (never := short.asked - of) > 0:
-        left_out["asked for, but never judged"] = never
-        of = short.asked
-    return Rows("preferences", "verdicts", of, rows, left_out)
+    subsets = source.find("subsets.jsonl", Subset, lambda row: row["id"])
+    replies = source.find("replies.jsonl", Reply, reply_key)
+
+    def make(records: Iterable[Verdict], tally: Tally) -> Iterator[Row]:
+        for verdict in records:
+            tally.of += 1
+            if verdict.outcome != "win" or verdict.winner is None:
+                tally.left_out["tie" if verdict.outcome == "tie" else "invalid verdict"] += 1
+                continue
+            loser = next(name for name in verdict.endpoints if name != verdict.winner)
+            subset = subsets.get(verdict.subset)
+            chosen, rejected = (replies.get(f"{verdict.subset}\n{name}") for name in (verdict.winner, loser))
+            if subset is None or chosen is None or rejected is None:
+                tally.left_out["subset or reply not in the run"] += 1
+                continue
+            yield Row(verdict.dialogue, _row(verdict, subset, verdict.winner, loser, chosen.text, rejected.text))
+
+    def settle(tally: Tally) -> None:
+        short = shortfall(source.folder, source.config, source.verdicts)
+        if short is not None and (never := short.asked - tally.of) > 0:
+            tally.left_out["asked for, but never judged"] = never
+            tally.of = short.asked
+
+    name = "verdicts.jsonl"
+    records = source.each
+    return Rows(
+        "preferences", "verdicts", lambda skip: records(name, Verdict, skip), make, file=name, settle=settle
+    )
 
 
 def _row(verdict: Verdict, subset: Subset, winner: str, loser: str, chosen: str, rejected: str) -> dict[str, Any]:

@@ -5,17 +5,19 @@ Mappings (levels, notes) become lists of pairs, since their keys are data and no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from frontdesk.export.rows import Row, Rows
+from frontdesk.export.rows import Row, Rows, Tally
 from frontdesk.runner.source import Source
 from runstore.problems import Problem
-from runstore.publish import clean_unicode, replacing
+from runstore.publish import clean_unicode
+from runstore.records import Dialogue, Judgment, Record, Reply, Subset, Verdict
 
 UTTERANCES = [{"role": "string", "text": "string", "act": "string"}]
+SAID = [{**UTTERANCES[0], "realised": "string", "clean": "string"}]
 LEVELS = [{"factor": "string", "level": "string"}]
 USAGE = dict.fromkeys(("input", "output", "thinking", "cached"), "int64")
 REMOVED = [{"rule": "string", "role": "string", "text": "string"}]
@@ -24,7 +26,7 @@ _ABOUT = {"persona": "string", "levels": LEVELS, "question": "string", "subject"
 
 SCHEMAS: dict[str, dict[str, Any]] = {
     "dialogues": {
-        "id": "string", **_ABOUT, "turns": "int64", "utterances": UTTERANCES, "end": "string",
+        "id": "string", **_ABOUT, "turns": "int64", "utterances": SAID, "end": "string",
         "end_detail": "string", "complete": "bool", "notes": [{"note": "string", "count": "int64"}],
         "removed": REMOVED,
     },
@@ -50,29 +52,69 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 """Column -> type: a name of Arrow's, ``[type]`` a list, ``{field: type}`` a struct."""
 
 
+GROUP = 2_000
+"""Rows of a Parquet row group: what is held at a time."""
+_KINDS: dict[str, type[Record]] = {
+    "dialogues": Dialogue,
+    "subsets": Subset,
+    "replies": Reply,
+    "judgments": Judgment,
+    "verdicts": Verdict,
+}
+
+
 def stage_rows(source: Source) -> list[Rows]:
     """Every stage file that the run has, whole: what broke off is in it and says so."""
-    found: list[Rows] = []
-    for name in SCHEMAS:
-        if not source.has(f"{name}.jsonl"):
-            continue
-        records = getattr(source, name)
-        key = "id" if name == "dialogues" else "dialogue"
-        rows = [Row(getattr(record, key), _columns(record.model_dump())) for record in records]
-        found.append(Rows(name, name, len(rows), rows))
+    found = [_stage(source, name) for name in SCHEMAS if source.has(f"{name}.jsonl")]
     if not found:
-        source.dialogues  # noqa: B018 - a run without stage files: says which command makes the first
+        source.each("dialogues.jsonl", Dialogue)  # a run without stage files: says which command makes the first
     return found
 
 
-def write_parquet(path: Path, name: str, rows: Iterable[Row]) -> int:
-    """One typed table, whatever its rows: an empty one has the same columns. Returns the number of rows."""
-    pa, parquet = pyarrow(), import_module("pyarrow.parquet")
-    schema = pa.schema([(column, _type(pa, kind)) for column, kind in SCHEMAS[name].items()])
-    table = pa.Table.from_pylist([_clean(row.value) for row in rows], schema=schema)
-    with replacing(path) as temporary:
-        parquet.write_table(table, temporary, compression="zstd")
-    return int(table.num_rows)
+def _stage(source: Source, name: str) -> Rows:
+    key, kind, file = "id" if name == "dialogues" else "dialogue", _KINDS[name], f"{name}.jsonl"
+
+    def make(records: Iterable[Record], tally: Tally) -> Iterator[Row]:
+        for record in records:
+            tally.of += 1
+            yield Row(getattr(record, key), _columns(record.model_dump()))
+
+    return Rows(name, name, lambda skip: source.each(file, kind, skip), make, file=file)
+
+
+class ParquetPiece:
+    """A typed table written as rows come, whatever they are: an empty one has the same columns."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        pa = pyarrow()
+        self._schema = pa.schema([(column, _type(pa, kind)) for column, kind in SCHEMAS[name].items()])
+        self._table, self._waiting = pa.Table, list[dict[str, Any]]()
+        self._writer = import_module("pyarrow.parquet").ParquetWriter(path, self._schema, compression="zstd")
+
+    def add(self, row: Row) -> None:
+        self._waiting.append(_clean(row.value))
+        if len(self._waiting) == GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._writer.write_table(self._table.from_pylist(self._waiting, schema=self._schema))
+        self._waiting.clear()
+
+    def close(self) -> None:
+        if self._waiting:
+            self._flush()
+        self._writer.close()
+
+
+def joined_parquet(path: Path, pieces: Sequence[Path]) -> None:
+    """Tables of one schema as one, row group after row group."""
+    parquet = import_module("pyarrow.parquet")
+    schema = parquet.read_schema(pieces[0])
+    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        for piece in pieces:
+            file = parquet.ParquetFile(piece)
+            for at in range(file.num_row_groups):
+                writer.write_table(file.read_row_group(at))
 
 
 def pyarrow() -> Any:

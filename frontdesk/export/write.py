@@ -7,28 +7,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import yaml
 
 from frontdesk.export.battles import battles
 from frontdesk.export.card import card
 from frontdesk.export.chats import Side, openai, sharegpt
-from frontdesk.export.inspect_logs import file_name, inspect_logs, log_of
+from frontdesk.export.flat import lines, utterances
+from frontdesk.export.inspect_logs import inspect_logs, write_log
+from frontdesk.export.page import write_page
+from frontdesk.export.parts import FOLDER, Pieces, Target
 from frontdesk.export.preference import preference
-from frontdesk.export.rows import Row, Rows
-from frontdesk.export.split import test_dialogues
-from frontdesk.export.tables import pyarrow, stage_rows, write_parquet
+from frontdesk.export.rows import Rows
+from frontdesk.export.split import Split, split_of
+from frontdesk.export.tables import pyarrow, stage_rows
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.source import Source
+from runstore.ids import digest
 from runstore.problems import Problem
-from runstore.publish import clean_unicode, read_json, write_json, write_jsonl, write_text
+from runstore.publish import clean_unicode, read_json, write_json, write_text
+from runstore.records import Dialogue
 
-Form = Literal["openai", "sharegpt", "preference", "lmarena", "inspect", "parquet", "hf"]
-FORMS: tuple[Form, ...] = ("openai", "sharegpt", "preference", "lmarena", "inspect", "parquet", "hf")
-_OWN = re.compile(r"(data/)?[a-z]+([-.][a-z]+)?\.(jsonl|parquet)|logs/[A-Za-z0-9._-]+\.json")
+Form = Literal["openai", "sharegpt", "preference", "lmarena", "inspect", "parquet", "hf", "csv", "page"]
+FORMS: tuple[Form, ...] = get_args(Form)
+_OWN = re.compile(r"(data/)?[a-z]+([-.][a-z]+)?\.(jsonl|parquet|csv|html)|logs/[A-Za-z0-9._-]+\.json")
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
@@ -65,16 +70,24 @@ def export(run: RunFolder, how: How, out: Path | None = None) -> Exported:
         pyarrow()
     source = Source(run)
     sets = _sets(source, how)
-    held_out = test_dialogues(source.dialogue_ids, how.split, source.config.run.seed)
+    split = split_of(source.overview, how.split)
     name = f"{how.form}-student" if how.side == "student" else how.form
     folder = out or run.path / "export" / name
     _clear(folder)
     files: dict[str, int] = {}
     for each in sets:
-        for part in ("train",) if how.split is None else ("train", "test"):
-            rows = [row for row in each.rows if (row.dialogue in held_out) == (part == "test")]
-            files |= _write_part(folder, source, how, each, part, rows)
-    _write_about(folder, source, how, sets, files, len(held_out))
+        if how.form == "inspect":
+            files |= write_log(folder, source, each)
+            continue
+        made_of = source.file(each.file).stat()
+        key = digest(asdict(how), split.last, source.config.run.seed, made_of.st_size, made_of.st_mtime_ns)
+        targets = [target for part in split.parts for target in _targets(how, each, part)]
+        files |= Pieces(folder, key, each, targets).write(split.part_of, lines)
+    if how.form == "page":
+        files["dialogues.html"] = write_page(folder / "dialogues.html", source)
+    if (folder / FOLDER).is_dir():
+        (folder / FOLDER).rmdir()
+    _write_about(folder, source, how, sets, files, split)
     return Exported(folder, files, sets)
 
 
@@ -98,38 +111,33 @@ def _sets(source: Source, how: How) -> list[Rows]:
             return [battles(source)]
         case "inspect":
             return inspect_logs(source)
+        case "csv":
+            return [utterances(source)]
+        case "page":
+            source.each("dialogues.jsonl", Dialogue)
+            return []
         case "parquet" | "hf":
             return stage_rows(source)
 
 
-def _write_part(
-    folder: Path, source: Source, how: How, each: Rows, part: str, rows: Sequence[Row]
-) -> dict[str, int]:
+def _targets(how: How, each: Rows, part: str) -> list[Target]:
+    """The files of one part of a data set."""
+    suffix = "" if how.split is None else f"-{part}"
     match how.form:
         case "hf":
-            name = f"data/{each.name}-{part}.parquet"
-            return {name: write_parquet(folder / name, each.name, rows)}
+            return [Target(f"data/{each.name}-{part}.parquet", part, "parquet", each.name)]
         case "parquet":
-            name = f"{each.name}.parquet" if how.split is None else f"{each.name}-{part}.parquet"
-            return {name: write_parquet(folder / name, each.name, rows)}
-        case "inspect":
-            name = file_name(source, each)
-            write_json(folder / name, log_of(source, each))
-            return {name: len(rows)}
+            return [Target(f"{each.name}{suffix}.parquet", part, "parquet", each.name)]
+        case "csv":
+            return [Target(f"utterances{suffix}.csv", part, "csv")]
         case "openai":
-            index = [{"row": at, "dialogue": row.dialogue} for at, row in enumerate(rows)]
-            name = f"{part}.index.jsonl"
-            return {**_lines(folder, part, rows), name: write_jsonl(folder / name, index)}
-        case "sharegpt" | "preference" | "lmarena":
-            return _lines(folder, part, rows)
-
-
-def _lines(folder: Path, part: str, rows: Sequence[Row]) -> dict[str, int]:
-    return {f"{part}.jsonl": write_jsonl(folder / f"{part}.jsonl", (row.value for row in rows))}
+            return [Target(f"{part}.jsonl", part, "jsonl"), Target(f"{part}.index.jsonl", part, "index")]
+        case "sharegpt" | "preference" | "lmarena" | "inspect" | "page":
+            return [Target(f"{part}.jsonl", part, "jsonl")]
 
 
 def _write_about(
-    folder: Path, source: Source, how: How, sets: Sequence[Rows], files: dict[str, int], held_out: int
+    folder: Path, source: Source, how: How, sets: Sequence[Rows], files: dict[str, int], split: Split
 ) -> None:
     text = card(source, how.form, sets, files, how.licence)
     if how.form == "hf":
@@ -142,7 +150,7 @@ def _write_about(
         "run": source.config.run.name,
         "seed": source.config.run.seed,
         "split": how.split,
-        "dialogues": {"of": len(source.dialogue_ids), "test": held_out if how.split is not None else None},
+        "dialogues": {"of": source.overview.dialogues, "test": split.test},
         "files": files,
         "sets": {
             each.name: {

@@ -75,7 +75,7 @@ def compare(before: RunFolder, after: RunFolder) -> Comparison:
     settings = settings_of(after.config())
     found = moves(verdicts[0], verdicts[1], settings)
     if len(found) < 2:
-        raise Problem(f"{before.path} and {after.path}: found {len(found)} endpoints that both rate, expected two")
+        raise Problem(f"{before.path}, {after.path}: found {len(found)} endpoints that both rate, expected two")
     return Comparison(
         runs=(before.path.name, after.path.name),
         level=settings.level,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from frontdesk.runner import published
 from frontdesk.runner.config import Config
+from frontdesk.runner.prepare import questions, steering
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.source import Source
 from gateway.prompts import load_table
@@ -41,7 +43,10 @@ def write_quality(folder: RunFolder, changes: Mapping[str, float]) -> RunQuality
     run = source.config.run
     table = with_changes(changes)
     material = _material(source)
-    found = assess(source.dialogues, material, table, language=run.language, seed=run.seed)
+    dialogues = source.each("dialogues.jsonl", Dialogue)
+    style = steering(source.config)
+    profile = None if style is None else style.profile
+    found = assess(dialogues, material, table, language=run.language, seed=run.seed, style=profile)
     published.begin(folder.path, STAGE)
     write_json(folder.file(FILE), found)
     published.record(folder.path, FILE)
@@ -58,7 +63,8 @@ def again(earlier: RunFolder, folder: RunFolder) -> RunQuality | None:
 
 def _material(source: Source) -> Material:
     """Planned turns, and the texts that must not leak; why not, where they are no longer what made the run."""
-    planned = source.config.simulate.turns if source.config.simulate is not None else _longest(source.dialogues)
+    how = source.config.simulate
+    planned = how.turns if how is not None else _longest(source.each("dialogues.jsonl", Dialogue))
     try:
         people = source.personas
         personas = {name: persona.text for name, persona in people.items()}
@@ -66,7 +72,15 @@ def _material(source: Source) -> Material:
         roles = source.roles()
     except Problem as problem:
         return Material(planned, prompts_reason=f"texts of prompts and personas not searched for: {problem}")
-    return Material(planned, _texts(roles, source), personas, leaving)
+    return Material(planned, _texts(roles, source), personas, leaving, _subjects(source))
+
+
+def _subjects(source: Source) -> dict[str, int]:
+    """How many questions the bank has of each subject; nothing where it is gone, or nobody was simulated."""
+    try:
+        return dict(Counter(each.subject for each in questions(source.config))) if source.config.simulate else {}
+    except Problem:
+        return {}
 
 
 def _texts(roles: Roles, source: Source) -> list[str]:
@@ -77,8 +91,10 @@ def _texts(roles: Roles, source: Source) -> list[str]:
     acts = load_table(PACKAGE, "student_acts", run.language, folder).texts.values()
     further = [file.text for file in (roles.stay, roles.rephrase) if file is not None]
     own = [roles.student.text, roles.opening.text, roles.planned.text, *further]
+    if (style := steering(source.config)) is not None:
+        own += [style.directions.whole.text, *style.directions.marks.values()]
     return [*own, *acts, *(each.text for each in teachers)]
 
 
-def _longest(dialogues: list[Dialogue]) -> int:
+def _longest(dialogues: Iterable[Dialogue]) -> int:
     return max((dialogue.turns for dialogue in dialogues), default=0)

@@ -56,6 +56,7 @@ class Material:
         write_json(folder / RUBRIC, self.rubric)
         write_jsonl(folder / SUBJECTS, self.sessions)
         write_jsonl(folder / PEOPLE, self.people)
+        (folder / PEOPLE).chmod(0o600)  # what people gave is for its owner alone
         (folder / PEOPLE).chmod(0o600)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.scoring.sheets import Form, Sheets, score_all
+from arena.trial import JudgeTrial
 from frontdesk.runner import published
 from frontdesk.runner.config import Config
 from frontdesk.runner.outcome import StageDone
@@ -33,10 +34,20 @@ FILES = (
 """What a scoring run publishes beside its plan and material."""
 
 
+TRIAL_SHARE = 10
+
+
 def check_batches(judges: Sequence[str], config: Config) -> None:
     """Every judge is of a provider with a batch interface. Raises Problem."""
     for name in judges:
         service_of(name, settings_of(name, config.endpoints[name]))
+
+
+def _rounds(config: Config, material: Material, *, by_batch: bool) -> int:
+    """Sheets on which a judge is tried. Before a batch, which cannot be stopped, they are asked at the full price,
+    so they are a tenth of it at most."""
+    rounds = config.budget.trial_rounds
+    return min(rounds, len(material.sessions) // TRIAL_SHARE) if by_batch else rounds
 
 
 async def perform(pipeline: Pipeline, plan: Plan, material: Material, teller: Teller) -> ScoreResults:
@@ -56,7 +67,7 @@ async def perform(pipeline: Pipeline, plan: Plan, material: Material, teller: Te
     material.write(folder.path, plan)
     settings = {judge: gateway.endpoints[judge].adapter.settings for judge in plan.judges}
     asked = sum(part.calls for part in sheets_asked(plan.judges, len(material.sessions), plan.repeats))
-    trial = pipeline.trial("sheets")
+    trial = JudgeTrial(_rounds(config, material, by_batch=batch_poll_s is not None), "sheets")
 
     def on_trial(sheet: Sheet) -> None:
         if not sheet.readable:
@@ -64,17 +75,17 @@ async def perform(pipeline: Pipeline, plan: Plan, material: Material, teller: Te
         failed = trial.saw(sheet.judge, sheet.raw, sheet.reason, is_readable=sheet.readable)
         pipeline.tried(trial, failed)
 
-    async def sheets(ask: Ask) -> Sheets:
+    async def sheets(ask: Ask, most: int | None = None) -> Sheets:
         return await score_all(
             ask,
             form,
-            material.sessions,
+            material.sessions[:most],
             plan.judges,
-            repeats=plan.repeats,
+            repeats=plan.repeats if most is None else 1,
             reask=plan.reask,
             at_once=min(MOST_AT_ONCE, sum(one.concurrency for one in settings.values())),
             finished=pipeline.advance if batch_poll_s is None else lambda: None,
-            filled=on_trial if batch_poll_s is None else lambda _: None,
+            filled=on_trial if batch_poll_s is None or most is not None else lambda _: None,
         )
 
     if batch_poll_s is None:
@@ -83,7 +94,11 @@ async def perform(pipeline: Pipeline, plan: Plan, material: Material, teller: Te
             found = await sheets(gateway.ask)
     else:
         pipeline.progress.start("score", asked)
-        found = await BatchRunner(gateway, plan.judges, poll_s=batch_poll_s).whole(sheets)
+        runner = BatchRunner(gateway, plan.judges, poll_s=batch_poll_s)
+        first = 0 if runner.is_under_way else trial.rounds
+        found = await sheets(gateway.ask, first)
+        if found.stopped is None:
+            found = await runner.whole(sheets)
     folder.replace_failures("score", found.failures)
     kinds = {judge: one.kind for judge, one in settings.items()}
     scored = Scored(plan, material, found.sheets, found.failures, kinds)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -10,10 +14,11 @@ from typing import Any, TypeVar
 from frontdesk.runner import prepare
 from frontdesk.runner.config import Config
 from frontdesk.runner.runfolder import RunFolder
-from runstore.ids import digest
-from runstore.journal import read_rows
+from runstore.ids import digest, draw
+from runstore.journal import read_rows as journal_rows
+from runstore.lookup import Lookup
 from runstore.problems import InputProblem, Problem
-from runstore.publish import read_json, read_records
+from runstore.publish import read_json, read_records, read_rows, stream_records
 from runstore.records import Dialogue, Failure, Judgment, Persona, Record, Reply, Subset, Verdict
 from simulator.roles import Roles
 
@@ -25,6 +30,38 @@ MADE_BY = {
     "judgments.jsonl": "judge",
     "verdicts.jsonl": "judge",
 }
+
+
+@dataclass
+class Overview:
+    """Counts of ``spoken`` records, one a student's conversation; ``draws``: of each dialogue's place in a split.
+
+    Eight bytes a dialogue is all that is kept of it.
+    """
+
+    spoken: int = 0
+    dialogues: int = 0
+    levels: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    subjects: Counter[str] = field(default_factory=Counter[str])
+    personas: set[str] = field(default_factory=set[str])
+    questions: set[str] = field(default_factory=set[str])
+    ends: Counter[str] = field(default_factory=Counter[str])
+    draws: array[float] = field(default_factory=lambda: array("d"))
+    seed: int = 0
+
+    def add(self, row: Mapping[str, Any], dialogue: str | None) -> None:
+        self.spoken += 1
+        self.levels.update(row.get("levels", {}).items())
+        self.subjects[str(row.get("subject"))] += 1
+        self.personas.add(str(row.get("persona")))
+        self.questions.add(str(row.get("question")))
+        if dialogue is not None:
+            self.draws.append(part_draw(self.seed, dialogue))
+
+
+def part_draw(seed: int, dialogue: str) -> float:
+    """Where a dialogue stands when a run is split into parts."""
+    return draw(seed, "test part", dialogue)
 
 
 class Source:
@@ -40,11 +77,23 @@ class Source:
         return self.folder.file(name).is_file()
 
     def _records(self, name: str, kind: type[R]) -> list[R]:
+        return read_records(self.file(name), kind)
+
+    def file(self, name: str) -> Path:
+        """A stage file that is there. Raises InputProblem naming the command that makes it."""
         if not self.has(name):
             raise InputProblem(
                 self.folder.path, f"{name} (tutor-arena {MADE_BY[name]} --run makes it)", found="none"
             )
-        return read_records(self.folder.file(name), kind)
+        return self.folder.file(name)
+
+    def each(self, name: str, kind: type[R], skip: int = 0) -> Iterator[R]:
+        """The records of a stage file, but the first ``skip``, one at a time. Raises InputProblem at once."""
+        return stream_records(self.file(name), kind, skip)
+
+    def find(self, name: str, kind: type[R], key: Callable[[dict[str, Any]], str]) -> Lookup[R]:
+        """The records of a stage file by a key of theirs. Raises InputProblem."""
+        return Lookup(self.file(name), kind, key)
 
     @cached_property
     def dialogues(self) -> list[Dialogue]:
@@ -74,7 +123,7 @@ class Source:
     def began(self) -> datetime:
         """When the run's first call was made, to the second; 1970 where the folder has no journal."""
         journal = self.folder.journal
-        times = (row["at"] for row in read_rows(journal) if "at" in row) if journal.is_dir() else ()
+        times = (row["at"] for row in journal_rows(journal) if "at" in row) if journal.is_dir() else ()
         return datetime.fromtimestamp(int(min(times, default=0)), UTC)
 
     @property
@@ -83,16 +132,21 @@ class Source:
         return prepare.domain_of(self.config)
 
     @cached_property
-    def spoken(self) -> list[Dialogue] | list[Subset]:
-        """Who the students are, one record a student's conversation: dialogues, or else subsets."""
-        return self.dialogues if self.has("dialogues.jsonl") else self.subsets
-
-    @cached_property
-    def dialogue_ids(self) -> list[str]:
-        """Every dialogue of the run, once."""
+    def overview(self) -> Overview:
+        """Who the students are, counted over dialogues, or else subsets. Raises InputProblem."""
+        found = Overview(seed=self.config.run.seed)
         if self.has("dialogues.jsonl"):
-            return [dialogue.id for dialogue in self.dialogues]
-        return list(dict.fromkeys(subset.dialogue for subset in self.subsets))
+            for _, row in read_rows(self.folder.file("dialogues.jsonl")):
+                found.add(row, str(row.get("id")))
+                found.ends[str(row.get("end"))] += 1
+            found.dialogues = found.spoken
+            return found
+        names: set[str] = set()
+        for subset in self.each("subsets.jsonl", Subset):
+            found.add(subset.model_dump(), None if subset.dialogue in names else subset.dialogue)
+            names.add(subset.dialogue)
+        found.dialogues = len(names)
+        return found
 
     @cached_property
     def personas(self) -> dict[str, Persona]:

@@ -22,11 +22,12 @@ from frontdesk.web.guard import MAX_BODY, Handler, Refused, headers, same_origin
 from frontdesk.web.merging import FIELD, read_seen, seen_field
 from frontdesk.web.organiser import Organiser
 from frontdesk.web.pages import texts
+from frontdesk.web.recruits import Recruits
 from frontdesk.web.site import Site
 from frontdesk.web.store import Store
 from frontdesk.web.views import show_document, show_example, show_questions
 
-_STATIC = {"form.css": "text/css", "form.js": "text/javascript"}
+_STATIC = {"form.css": "text/css", "form.js": "text/javascript", "organiser.js": "text/javascript"}
 
 
 class Pages:
@@ -50,6 +51,7 @@ class Pages:
             web.get(r"/r/{token}/item/{number:\d{1,4}}", self.item),
             web.post(r"/r/{token}/item/{number:\d{1,4}}", self.item),
             web.post(r"/r/{token}/save/{number:\d{1,4}}", self.autosave),
+            web.post(r"/r/{token}/practised/{number:\d{1,4}}", self.practised),
             web.get("/r/{token}/survey", self.survey),
             web.post("/r/{token}/survey", self.survey),
         ]
@@ -132,14 +134,33 @@ class Pages:
             return site.onward(request, place)
         shown: dict[str, Any] = {"heading": text["left_study"], "note": "", "code": "", "link": None}
         if place == "declined" and request.path.endswith("/screened"):
-            shown = {"heading": text["screened"], "note": "", "code": "", "link": None}
+            shown = {
+                "heading": text["screened"],
+                "note": "",
+                "code": "",
+                "link": await self._onward(rater, "screened"),
+            }
         elif place == "declined":
             link = (f"/r/{request.match_info['token']}/consent", text["reconsider"])
             shown = {"heading": text["declined"], "note": "", "code": "", "link": link}
         elif place == "thanks":
             code = await site.ask(site.store.persons.code_of, rater.rater)
-            shown = {"heading": text["thanks"], "note": text["all_saved"], "code": code, "link": None}
+            back = await self._onward(rater, "completion")
+            shown = {"heading": text["thanks"], "note": text["all_saved"], "code": code, "link": back}
+            if back is not None and (recruitment := site.study.recruitment) is not None and recruitment.code:
+                shown["note"] += " " + text["completion_code"].format(code=recruitment.code)
         return site.page(request, "message.html.j2", rater, narrow=True, **shown)
+
+    async def _onward(self, rater: Rater, where: Literal["completion", "screened"]) -> tuple[str, str] | None:
+        """The way back to the panel that sent this person, if one did."""
+        recruitment = self.site.study.recruitment
+        address = getattr(recruitment, where) if recruitment is not None else ""
+        sent = {name for _, name, _ in await self.site.ask(self.site.store.persons.recruits)}
+        return (
+            (address, texts(self.site.language(rater))["back_to_panel"])
+            if address and rater.rater in sent
+            else None
+        )
 
     async def training(self, request: web.Request) -> web.Response:
         site = self.site
@@ -157,6 +178,7 @@ class Pages:
             request, rater, site.questions(rater), given,
             heading=f"{text['training']} {number} / {len(examples)}",
             shown=show_example(example, language),
+            save=f"/r/{request.match_info['token']}/practised/{number}",
             note=" ".join([text["training_note"], say(example.explanation, language)]).strip(),
         )  # fmt: skip
 
@@ -180,6 +202,7 @@ class Pages:
             shown=show_document(site.documents[item.document], item.condition, language),
             total=rater.items, done=rater.submitted, save=f"{root}/save/{number}",
             previous=f"{root}/item/{number - 1}" if first else "",
+            practice=f"{root}/training/1" if site.examples(rater) else "",
         )  # fmt: skip
 
     def _may_rate(self, rater: Rater, number: int) -> bool:
@@ -194,22 +217,31 @@ class Pages:
         item = await site.ask(site.store.answers.item, rater.rater, number)
         if item is None or not self._may_rate(rater, number):
             return web.json_response({"saved": False}, status=409)
+        return await self._saved(rater, data, "item", number, item.submitted_at)
+
+    async def practised(self, request: web.Request) -> web.Response:
+        """Practice answers are kept as they are given, like those that count."""
+        rater, number = await self.site.rater(request), int(request.match_info["number"])
+        data = await self.site.form(request)
+        last = min(len(self.site.examples(rater)), rater.trained + 1)
+        if not rater.consented or rater.left or not 1 <= number <= last:
+            return web.json_response({"saved": False}, status=409)
+        return await self._saved(rater, data, "training", number, None)
+
+    async def _saved(
+        self, rater: Rater, data: dict[str, str], part: Part, number: int, finished: str | None
+    ) -> web.Response:
+        """Keep what a page has so far; ``seen`` in the answer is what the page knows from now on."""
+        answers, ask = self.site.store.answers, self.site.ask
         seen = read_seen(data.pop(FIELD, None))
-        filled = read_form(site.questions(rater), data)
-        conflicts = await site.ask(
-            site.store.answers.save,
-            rater.rater,
-            "item",
-            number,
-            filled.values,
-            keep=_kept(filled, item.submitted_at),
-            seen=seen,
-        )
+        filled = read_form(self.site.questions(rater), data)
+        kept = _kept(filled, finished)
+        conflicts = await ask(answers.save, rater.rater, part, number, filled.values, keep=kept, seen=seen)
         if conflicts:
             return web.json_response({"saved": False, "conflict": sorted(conflicts)}, status=409)
         answer: dict[str, object] = {"saved": True, "complete": filled.complete}
         if seen is not None:
-            answer["seen"] = seen_field(await site.ask(site.store.answers.of, rater.rater, "item", number))
+            answer["seen"] = seen_field(await ask(answers.of, rater.rater, part, number))
         return web.json_response(answer)
 
     async def survey(self, request: web.Request) -> web.Response:
@@ -269,7 +301,11 @@ class Pages:
         language = self.site.language(rater)
         text = texts(language)
         last = context.pop("last", False)
-        shown: dict[str, Any] = {"shown": None, "note": "", "total": 0, "done": 0, "save": "", "previous": ""}
+        shown: dict[str, Any] = {
+            "shown": None, "note": "", "total": 0, "done": 0, "save": "", "previous": "", "practice": "",
+            "stored": bool(given.values) and not given.filled,
+            "own_link": f"{self.site.address}/r/{request.match_info['token']}",
+        }  # fmt: skip
         return self.site.page(
             request,
             "item.html.j2",
@@ -348,6 +384,7 @@ def make_app(store: Store, address: str | None = None) -> web.Application:
     app.add_routes([web.get("/static/{name}", _static), web.get("/favicon.ico", _no_icon)])
     app.add_routes(Pages(site).routes())
     app.add_routes(Organiser(site).routes())
+    app.add_routes(Recruits(site).routes())
 
     async def closed(_: web.Application) -> None:
         site.close()

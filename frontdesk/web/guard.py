@@ -43,7 +43,8 @@ async def headers(request: web.Request, handler: Handler) -> web.StreamResponse:
     except web.HTTPException as error:
         error.headers.update(HEADERS)
         raise
-    answer.headers.update(HEADERS)
+    for name, value in HEADERS.items():
+        answer.headers.setdefault(name, value)
     return answer
 
 

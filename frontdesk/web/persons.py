@@ -6,11 +6,12 @@ All of it is in ``persons.sqlite``; deleting that file makes the ratings anonymo
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from frontdesk.web.database import connect, transaction, vacuum
+from frontdesk.web.database import connect, timestamp, transaction, vacuum
 
 _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _SCHEMA = """
@@ -18,6 +19,8 @@ CREATE TABLE IF NOT EXISTS secrets(key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS persons(
   rater TEXT PRIMARY KEY, token TEXT UNIQUE NOT NULL, code TEXT UNIQUE NOT NULL,
   name TEXT, email TEXT, phone TEXT, consented_at TEXT);
+CREATE TABLE IF NOT EXISTS recruits(
+  participant TEXT PRIMARY KEY, rater TEXT UNIQUE NOT NULL, joined_at TEXT NOT NULL);
 """
 
 
@@ -69,15 +72,38 @@ class Persons:
                 (personal.get("name"), personal.get("email"), personal.get("phone"), at, rater),
             )
 
+    def recruit(self, participant: str, free: Sequence[str]) -> str | None:
+        """The token of a panel's participant; who comes first gets the first of the ``free`` that nobody is.
+
+        None where there is none left.
+        """
+        with transaction(self._db) as db:
+            row = db.execute("SELECT rater FROM recruits WHERE participant = ?", (participant,)).fetchone()
+            taken = {name for (name,) in db.execute("SELECT rater FROM recruits")}
+            rater = row[0] if row else next((name for name in free if name not in taken), None)
+            if rater is None:
+                return None
+            joined = timestamp(time.time())
+            db.execute("INSERT OR IGNORE INTO recruits VALUES(?, ?, ?)", (participant, rater, joined))
+            found = db.execute("SELECT token FROM persons WHERE rater = ?", (rater,)).fetchone()
+        return str(found[0]) if found else None
+
+    def recruits(self) -> list[tuple[str, str, str]]:
+        """(participant, rater, when they came), in the order of their coming."""
+        rows = self._db.execute("SELECT participant, rater, joined_at FROM recruits ORDER BY joined_at, rater")
+        return [(str(participant), str(rater), str(at)) for participant, rater, at in rows]
+
     def forget(self, rater: str) -> None:
         """Delete one person and their link."""
         with transaction(self._db) as db:
             db.execute("DELETE FROM persons WHERE rater = ?", (rater,))
+            db.execute("DELETE FROM recruits WHERE rater = ?", (rater,))
         vacuum(self._db)
 
     def forget_all(self) -> None:
         with transaction(self._db) as db:
             db.execute("DELETE FROM persons")
+            db.execute("DELETE FROM recruits")
         vacuum(self._db)
 
 

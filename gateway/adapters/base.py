@@ -6,8 +6,8 @@ is one file with a ``Settings`` and an adapter class, and one line in ``catalog.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, get_args
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -70,6 +70,10 @@ class Wire(Protocol):
         """Take a secret that came up on the way out of everything that is written from now on."""
         ...
 
+    def keep(self, made: bytes) -> None:
+        """Have what was made of the responses recorded behind them, for :class:`ReadsAgain`."""
+        ...
+
 
 class EndpointSettings(BaseModel):
     """The keys that every kind of endpoint has. A kind adds its own in a subclass."""
@@ -127,7 +131,8 @@ class Adapter(Protocol):
     """One kind of endpoint. Built once per endpoint from its settings.
 
     A class attribute ``reads_again = True`` says that :meth:`send` does nothing but through the wire, so that it
-    may be given responses out of the journal; without it, their answers stay as they were once read.
+    may be given responses out of the journal. One whose ``send`` does more is a :class:`ReadsAgain`. The answers
+    of any other stay as they were once read.
     """
 
     Settings: ClassVar[type[EndpointSettings]]
@@ -151,4 +156,17 @@ class Adapter(Protocol):
 
     async def send(self, sent: bytes, wire: Wire) -> Answer:
         """One attempt at sending what :meth:`compose` made. Raises Fault."""
+        ...
+
+
+class NothingKept(Exception):
+    """What is recorded of a call is not enough to read it again."""
+
+
+@runtime_checkable
+class ReadsAgain(Protocol):
+    """An adapter that reads recorded responses by a way of its own."""
+
+    def read_again(self, bodies: Sequence[bytes]) -> Answer:
+        """The answer, from what was recorded of one attempt, in order. Raises Fault, NothingKept."""
         ...

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from urllib.parse import quote
 
@@ -115,6 +116,12 @@ class BedrockAdapter(Vendor):
         reply = await wire.post(self._path, body, signed)
         if reply.status != 200:
             raise classify.fault(reply, self._now)
+        return self._read(reply)
+
+    def read_again(self, bodies: Sequence[bytes]) -> Answer:
+        return self._read(WireReply(200, {}, bodies[-1]))
+
+    def _read(self, reply: WireReply) -> Answer:
         said = reading.load(reply)
         message = reading.as_dict(reading.as_dict(said.get("output")).get("message"))
         if "content" not in message:

@@ -133,6 +133,8 @@ def _check_address(where: str, address: str) -> None:
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise Problem(f"{where}.base_url: found {address!r}, expected an address such as http://127.0.0.1:9000")
+    if parts.fragment:
+        raise Problem(f"{where}.base_url: found #{parts.fragment}, which is never sent; leave it out")
     if "@" in parts.netloc:
         raise Problem(f"{where}.base_url: holds a password; keys belong into api_key_env or headers")
     if named := [name for name, _ in parse_qsl(parts.query) if literal_keys.is_for_keys(name)]:

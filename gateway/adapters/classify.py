@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from gateway.adapters import reading
@@ -36,7 +37,7 @@ _BAD_KEY = re.compile(
 )
 _NO_MONEY = re.compile(
     r"insufficient[_ ](?:quota|balance|funds|credit)|credit balance is too low|plan and billing details"
-    r"|billing (?:hard limit|account)|enable billing",
+    r"|billing (?:hard limit|account)|enable billing|余额不足|欠费",
     re.IGNORECASE,
 )
 _OUT_OF_MONEY = frozenset(
@@ -47,6 +48,7 @@ _OUT_OF_MONEY = frozenset(
         "billing_not_active",
         "exceeded_current_quota_error",
         "insufficient_balance",
+        "Arrearage",
         "insufficient_funds",
     }
 )
@@ -76,6 +78,9 @@ _STATUS_OF_NAME: dict[str, int] = {
     "rate_limit_exceeded": 429,
     "RATE_LIMIT_EXCEEDED": 429,
     "rateLimitExceeded": 429,
+    "userRateLimitExceeded": 429,
+    "quotaExceeded": 429,
+    "dailyLimitExceeded": 429,
     "api_error": 500,
     "server_error": 500,
     "ThrottlingException": 429,
@@ -88,6 +93,8 @@ _AGAIN_LATER = frozenset({408, 409, 424, 425, 499})
 
 LONGEST_NAME = 200
 """Characters of a code or a type that are read; the patterns go through all of them."""
+_BESIDE = ("status", "code", "type", "__type", "details", "errors")
+"""Members that say more of an error whose message stands beside them."""
 _REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid")
 
 
@@ -98,6 +105,8 @@ class Said(NamedTuple):
     names: tuple[str, ...] = ()
     code: int | None = None
     details: tuple[Any, ...] = ()
+    headers: Mapping[str, str] = MappingProxyType({})
+    """What a router says that the provider's headers were."""
 
 
 def fault(reply: WireReply, now: Clock) -> Fault:
@@ -122,8 +131,9 @@ def _said(reply: WireReply) -> Said:
         return Said(reading.shown(reply.body))
     whole = reading.as_dict(body) or reading.first(body)
     for name in ("error", "detail", "message", "Message", "errors"):
-        if whole.get(name):
-            return _of_error(whole[name])
+        if value := whole.get(name):
+            beside = {kept: whole[kept] for kept in _BESIDE if kept in whole}
+            return _of_error({"message": value, **beside} if isinstance(value, str) else value)
     return Said(reading.shown(reply.body))
 
 
@@ -136,11 +146,19 @@ def _of_error(error: object) -> Said:
         return _of_error(inner)
     message = next((whole[key] for key in ("message", "msg", "detail") if isinstance(whole.get(key), str)), None)
     details = reading.as_list(whole.get("details"))
-    names = [whole.get(key) for key in ("status", "code", "type")]
+    names = [reading.as_dict(each).get("reason") for each in reading.as_list(whole.get("errors"))]
+    names += [whole.get(key) for key in ("status", "code", "type")]
     names += [reading.as_dict(detail).get("reason") for detail in details]
+    names.append((reading.word(whole.get("__type")) or "").rpartition("#")[2] or None)
     code = next((number for number in map(_code, names) if number is not None), None)
     text = reading.shown(message if message is not None else reading.dumps(error), reading.LONGEST_MESSAGE)
-    return Said(text, tuple(name[:LONGEST_NAME] for name in names if isinstance(name, str)), code, tuple(details))
+    known = tuple(name[:LONGEST_NAME] for name in names if isinstance(name, str))
+    return Said(text, known, code, tuple(details), _passed_on(whole))
+
+
+def _passed_on(error: Mapping[str, Any]) -> Mapping[str, str]:
+    headers = reading.as_dict(reading.as_dict(error.get("metadata")).get("headers"))
+    return {name.lower(): value for name, value in headers.items() if isinstance(value, str)}
 
 
 def _code(value: object) -> int | None:
@@ -154,7 +172,8 @@ def _named_status(said: Said) -> int | None:
 
 
 def _classified(status: int, said: Said, headers: Mapping[str, str], now: Clock, http_status: int) -> Fault:
-    kind, retry = _kind_and_retry(status, said, headers, now)
+    known = {**said.headers, **_lower(headers)} if said.headers else headers
+    kind, retry = _kind_and_retry(status, said, known, now)
     wish = headers.get("x-should-retry", "").strip().lower()
     if wish == "false":
         retry = NO
@@ -165,6 +184,10 @@ def _classified(status: int, said: Said, headers: Mapping[str, str], now: Clock,
     message = f"{where} {name}".rstrip() + (f": {said.message}" if said.message else "")
     request_id = next((headers[name] for name in _REQUEST_IDS if name in headers), None)
     return Fault(kind, message, retry, status=http_status, request_id=request_id)
+
+
+def _lower(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
 
 
 def _kind_and_retry(status: int, said: Said, headers: Mapping[str, str], now: Clock) -> tuple[FaultKind, Retry]:
@@ -197,7 +220,7 @@ def _limited(said: Said, headers: Mapping[str, str], now: Clock) -> tuple[FaultK
 
     Gemini adds a RetryInfo of seconds even to a quota of the day, so there only a Retry-After header counts.
     """
-    if is_daily(said.message, said.details):
+    if is_daily(" ".join((said.message, *said.names)), said.details):
         wait = asked_wait(headers, (), "", now)
         return "quota", NO if wait is None else Retry("rate_limited", wait)
     if not _is_named_limit(said, headers, now) and _NO_MONEY.search(said.message):
@@ -207,5 +230,5 @@ def _limited(said: Said, headers: Mapping[str, str], now: Clock) -> tuple[FaultK
 
 def _is_named_limit(said: Said, headers: Mapping[str, str], now: Clock) -> bool:
     """Whether anything but words says that this is a limit on the rate, which passes."""
-    named = _named_status(said) in (429, 529)
-    return named or bool(violated_quotas(said.details)) or names_a_wait(headers, said.details, now)
+    is_named = _named_status(said) in (429, 529)
+    return is_named or bool(violated_quotas(said.details)) or names_a_wait(headers, said.details, now)

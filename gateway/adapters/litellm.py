@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, model_validator
 
 from gateway.adapters import literal_keys, reading
-from gateway.adapters.base import CredentialsWay, EndpointSettings, Wire
+from gateway.adapters.base import CredentialsWay, EndpointSettings, NothingKept, Wire, WireReply
 from gateway.adapters.openai import OpenAIAdapter, OpenAISettings
 from gateway.adapters.waits import Clock
 from gateway.prompt import Answer
@@ -67,7 +67,8 @@ class LitellmAdapter(OpenAIAdapter):
 
     def secrets(self) -> list[str]:
         """litellm reads keys out of the environment by itself: all that is for keys there, by its name."""
-        named = (value for name, value in self._environ.items() if literal_keys.is_for_keys(name))
+        found = self._environ.items()
+        named = (value for name, value in found if literal_keys.is_for_keys(name) and name != "PWD")
         return [value for value in named if len(value) >= SHORTEST_KEY]
 
     def make_ready(self, way: CredentialsWay | None = None) -> LitellmClient:  # noqa: ARG002 (its requests are the wire's)
@@ -87,4 +88,12 @@ class LitellmAdapter(OpenAIAdapter):
         if self.settings.extra_headers:
             arguments["extra_headers"] = self.settings.extra_headers
         completion, reply = await client.complete(arguments, wire)
+        wire.keep(reading.dumps(completion))
         return self.read(completion, reply)
+
+    def read_again(self, bodies: Sequence[bytes]) -> Answer:
+        """The last of them is the completion that litellm made of those before it."""
+        if len(bodies) < 2:
+            raise NothingKept
+        reply = WireReply(200, {}, bodies[-1])
+        return self.read(reading.load(reply), reply)

@@ -23,9 +23,13 @@ _SPAN = re.compile(
     r"(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m(?!s))?(?:(\d{1,9}(?:\.\d{1,9})?)s)?(?:(\d{1,9})ms)?", re.ASCII
 )
 _IN_WORDS = re.compile(
-    r"(?:try again|retry) (?:in|after) (\d[\dhms.]*)(\s*(?:milliseconds|seconds|minutes))?", re.IGNORECASE
+    r"(?:(?:try again|retry|retrying) (?:in|after)|wait(?: for)?) (?:about )?(\d[\dhms.]*)"
+    r"(?:\s*(milliseconds?|msec|ms|sec(?:ond)?s?|min(?:ute)?s?|h(?:ou)?rs?|days?)\b)?",
+    re.IGNORECASE,
 )
-_DAILY = re.compile(r"per[ _-]?day|daily|\bRPD\b|\bTPD\b", re.IGNORECASE)
+_UNITS = {"mil": 0.001, "ms": 0.001, "sec": 1.0, "min": 60.0, "h": 3600.0, "day": 86_400.0}
+"""Seconds by how a unit begins."""
+_DAILY = re.compile(r"per[ _-]?(?:day|month)|/ ?(?:day|month)\b|daily|monthly|\bRPD\b|\bTPD\b", re.IGNORECASE)
 _SHORTER = re.compile(r"per[ _-]?(?:min|second|hour)|\bRPM\b|\bTPM\b", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 _YEAR_S = 365 * 86_400.0
@@ -78,8 +82,13 @@ def _retry_after(headers: Mapping[str, str], now: Clock) -> float | None:
     if milliseconds is not None:
         return milliseconds / 1000
     value = headers.get("retry-after")
+    if value is None:
+        return None
     seconds = _number(value)
-    return seconds if seconds is not None or value is None else _until(value, now)
+    if seconds is not None:
+        return seconds
+    span = _span(value.strip())
+    return span if span is not None else _until(value, now)
 
 
 def _number(value: str | None) -> float | None:
@@ -135,6 +144,8 @@ _RATE_HEADERS = (
     ("x-ratelimit-remaining", "x-ratelimit-reset"),
     ("ratelimit-remaining", "ratelimit-reset"),
 )
+_USED_UP = re.compile(r"\b(?:remaining|r)=0\b.{0,40}?\b(?:reset|t)=(\d{1,9})\b", re.ASCII)
+"""In the one header of the later drafts of the same."""
 
 
 def _rate_reset(headers: Mapping[str, str], now: Clock) -> float | None:
@@ -144,6 +155,7 @@ def _rate_reset(headers: Mapping[str, str], now: Clock) -> float | None:
         for remaining, reset in _RATE_HEADERS
         if _number(headers.get(remaining)) == 0
     ]
+    waits += [float(found[1]) for found in [_USED_UP.search(headers.get("ratelimit", ""))] if found]
     return max((wait for wait in waits if wait is not None), default=None)
 
 
@@ -163,8 +175,8 @@ def _in_words(message: str) -> float | None:
     match = _IN_WORDS.search(message)
     if match is None:
         return None
-    amount, unit = match.group(1).rstrip("."), (match.group(2) or "").strip().lower()
+    amount, unit = match.group(1).rstrip("."), (match.group(2) or "s").lower()
     number = _number(amount)
     if number is None:
         return _span(amount)
-    return number * {"milliseconds": 0.001, "minutes": 60.0}.get(unit, 1.0)
+    return number * next((seconds for start, seconds in _UNITS.items() if unit.startswith(start)), 1.0)

@@ -52,6 +52,11 @@ class BatchRunner:
         self._kept_size = 0
         self._stop: Stopped | None = None
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether an earlier process left jobs whose results are still to come."""
+        return any(self.ledger.open_jobs(name) for name in self._lanes)
+
     def _lane(self, name: str) -> Lane:
         target = self._gateway.endpoints[name]
         service = service_of(name, target.adapter.settings)

@@ -85,17 +85,18 @@ def _student(prompt: Prompt) -> Question:
     label = f"Student ({_ACTS[act]}):" if act in _ACTS else "Student:"
     grammar = _STUDENT_ANSWERS if act in _ANSWERS else _STUDENT_ASKS if act in _ACTS else None
     if wanted := prompt.fields.get("words"):
-        grammar = _of_length(int(wanted), asks=None if act not in _ACTS else act not in _ANSWERS)
+        asks = act not in _ANSWERS if act in _ACTS else prompt.fields.get("asks") == "yes"
+        grammar = _of_length(int(wanted), asks=asks, ends=prompt.fields.get("ends"))
     return Question(
         "student", _beginning("student") + _topic(prompt) + _dialogue(prompt.transcript) + label, grammar
     )
 
 
-def _of_length(words: int, *, asks: bool | None) -> str:
+def _of_length(words: int, *, asks: bool, ends: str | None) -> str:
     """A grammar of about so many words: the only way in which so small a model keeps to a length."""
     least, most = max(0, round(0.7 * words) - 1), max(0, round(1.3 * words) - 1)
     first = '("What" | "How" | "Why" | "Does" | "Is" | "Do" | "Can")' if asks and words > 2 else "word"
-    end = '"?"' if asks else '"."?' if asks is False else "[.?]?"
+    end = '"?"' if asks else '""' if ends == "no" else '"."'
     return f"""root ::= " " {first} (" " word){{{least},{most}}} {end}
 word ::= [a-zA-Z0-9'-]{{1,16}}
 """

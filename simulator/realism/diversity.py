@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import log
 from typing import Any
 
 import numpy as np
 
 from runstore.ids import draw, draw_seed
+from runstore.records import Dialogue
 from simulator.realism.near import near_pairs
 from simulator.realism.profile import distinct
 from simulator.realism.talk import Talk, ngrams, plain_words
@@ -59,6 +61,7 @@ def _openers(talks: Sequence[Talk]) -> dict[str, Any]:
     near = near_pairs([frozenset(ngrams(text.split(), 2)) for text in texts], NEAR_OPENERS, 3)
     return {
         "dialogues": len(talks),
+        "questions": len({talk.dialogue.question for talk in talks}),
         "different": len(texts),
         "shared": sum(len(found) for found in by_text.values() if len(found) > 1),
         "near_duplicates": [
@@ -102,29 +105,73 @@ def _pair_sum(texts: Sequence[list[str]]) -> tuple[float, int]:
     return (float(sum(value**2 for value in total.values())) - n) / 2, n * (n - 1) // 2
 
 
+class Balance:
+    """Dialogues per persona, subject, and persona with subject, counted as they come."""
+
+    def __init__(self) -> None:
+        self._pairs, self._levels = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+        self._questions: dict[str, set[str]] = {}
+
+    def add(self, dialogue: Dialogue) -> None:
+        self._pairs[dialogue.persona, dialogue.subject] += 1
+        self._levels.update(dialogue.levels.items())
+        self._questions.setdefault(dialogue.subject, set()).add(dialogue.question)
+
+    def result(self) -> dict[str, Any]:
+        """``spread`` is the most minus the fewest."""
+        pairs, personas, subjects = self._pairs, Counter[str](), self._subjects()
+        for (persona, _), times in pairs.items():
+            personas[persona] += times
+        return {
+            "personas": dict(sorted(personas.items())),
+            "subjects": dict(sorted(subjects.items())),
+            "levels": {
+                factor: {level: times for (name, level), times in sorted(self._levels.items()) if name == factor}
+                for factor in sorted({factor for factor, _ in self._levels})
+            },
+            "persona_by_subject": {
+                persona: {subject: pairs[persona, subject] for subject in sorted(subjects)}
+                for persona in sorted(personas)
+            },
+            "spread": {
+                "personas": _spread(list(personas.values())),
+                "subjects": _spread(list(subjects.values())),
+                "persona_by_subject": _spread([pairs[one, other] for one in personas for other in subjects]),
+            },
+        }
+
+    def topics(self, known: Mapping[str, int]) -> dict[str, Any]:
+        """How much of the bank of questions was spoken of, and how evenly. ``known``: its questions by subject.
+
+        ``evenness`` is Pielou's: the entropy of dialogues over subjects by its maximum; 1 for one subject.
+        """
+        subjects = self._subjects()
+        total, questions = subjects.total(), sum(map(len, self._questions.values()))
+        entropy = -sum(times / total * log(times / total) for times in subjects.values()) if total else 0.0
+        of_questions = sum(known.values())
+        return {
+            "subjects": len(subjects),
+            "of_subjects": len(known) or None,
+            "questions": questions,
+            "of_questions": of_questions or None,
+            "coverage": len(subjects.keys() & known.keys()) / len(known) if known else None,
+            "evenness": None if not total else entropy / log(len(subjects)) if len(subjects) > 1 else 1.0,
+            "reason": None if known else "the bank of questions is not known",
+        }
+
+    def _subjects(self) -> Counter[str]:
+        subjects = Counter[str]()
+        for (_, subject), times in self._pairs.items():
+            subjects[subject] += times
+        return subjects
+
+
 def balance(talks: Sequence[Talk]) -> dict[str, Any]:
-    """Dialogues per persona, subject, and persona with subject; ``spread`` is the most minus the fewest."""
-    pairs = Counter((talk.dialogue.persona, talk.dialogue.subject) for talk in talks)
-    personas = Counter(talk.dialogue.persona for talk in talks)
-    subjects = Counter(talk.dialogue.subject for talk in talks)
-    levels = Counter((factor, level) for talk in talks for factor, level in talk.dialogue.levels.items())
-    return {
-        "personas": dict(sorted(personas.items())),
-        "subjects": dict(sorted(subjects.items())),
-        "levels": {
-            factor: {level: times for (name, level), times in sorted(levels.items()) if name == factor}
-            for factor in sorted({factor for factor, _ in levels})
-        },
-        "persona_by_subject": {
-            persona: {subject: pairs[persona, subject] for subject in sorted(subjects)}
-            for persona in sorted(personas)
-        },
-        "spread": {
-            "personas": _spread(list(personas.values())),
-            "subjects": _spread(list(subjects.values())),
-            "persona_by_subject": _spread([pairs[one, other] for one in personas for other in subjects]),
-        },
-    }
+    """How evenly dialogues came out over personas and subjects."""
+    found = Balance()
+    for talk in talks:
+        found.add(talk.dialogue)
+    return found.result()
 
 
 def _spread(counts: Sequence[int]) -> int | None:

@@ -25,6 +25,8 @@ LEAKED_WORDS: Mapping[str, int] = defaultdict(lambda: 8, ko=6)
 SAME = 0.8
 FEWEST_PAIRS = 5
 _EXCERPT = 120
+LISTED = 1_000
+"""Dialogues of a kind that are named; all are counted."""
 _ROLE_NOTES = ("role_flip", "both_parts")
 
 RULES: dict[str, str] = {
@@ -59,70 +61,118 @@ RULES: dict[str, str] = {
 class Material:
     """What detectors may know of a run: texts of ``prompts``, of ``personas`` by id, or why there are none.
 
-    ``leaving``: the personas whose text has them give up early.
+    ``leaving``: the personas whose text has them give up early; ``subjects``: the bank's questions by subject.
     """
 
     planned_turns: int
     prompts: Sequence[str] = ()
     personas: Mapping[str, str] = field(default_factory=dict[str, str])
     leaving: frozenset[str] = frozenset()
+    subjects: Mapping[str, int] = field(default_factory=dict[str, int])
     prompts_reason: str | None = None
 
 
-def failures(talks: Sequence[Talk], material: Material) -> dict[str, dict[str, Any]]:
-    """Per kind: count, of, rate and interval, the dialogues, where in them, and the rule."""
-    shared = frozenset[tuple[str, ...]]().union(*(_runs(material.prompts, language) for language in languages()))
-    found: dict[str, dict[str, list[int]]] = {kind: {} for kind in RULES}
-    for talk in talks:
-        for kind, detect in _detectors(material, shared).items():
+class Finder:
+    """Failures counted dialogue by dialogue; of each kind the first :data:`LISTED` dialogues are kept by name."""
+
+    def __init__(self, material: Material) -> None:
+        self.material, self.of = material, 0
+        self._shared = frozenset[tuple[str, ...]]().union(
+            *(_runs(material.prompts, language) for language in languages())
+        )
+        self._known: dict[tuple[str, str], frozenset[tuple[str, ...]]] = {}
+        self._found = {kind: _Found() for kind in RULES}
+        self._detectors = self._all()
+
+    def add(self, talk: Talk) -> bool:
+        """One more dialogue; tells whether a speaker in it nearly repeats itself."""
+        self.of += 1
+        repeats = False
+        for kind, detect in self._detectors.items():
             if places := sorted(set(detect(talk.dialogue))):
-                found[kind][talk.id] = places
-    for name in _twins(talks):
-        found["near_duplicate"].setdefault(name, [])
-    by_id = {talk.id: talk.dialogue for talk in talks}
-    return {kind: _counted(found[kind], by_id, RULES[kind], len(talks)) for kind in RULES}
+                self._found[kind].add(talk.dialogue, places)
+                repeats = repeats or kind == "near_duplicate"
+        return repeats
+
+    def twins(self, names: Iterable[str]) -> None:
+        """Dialogues that nearly repeat another one, and don't repeat themselves."""
+        for name in names:
+            self._found["near_duplicate"].add_name(name)
+
+    def result(self) -> dict[str, dict[str, Any]]:
+        """Per kind: count, of, rate and interval, the dialogues, where in them, and the rule."""
+        return {kind: self._found[kind].counted(RULES[kind], self.of) for kind in RULES}
+
+    def _all(self) -> dict[str, Callable[[Dialogue], Places]]:
+        material = self.material
+        return {
+            "role_flip": _role_flip,
+            "prompt_leak": lambda dialogue: _prompt_leak(dialogue, self._known_to(dialogue)),
+            "thinking_leak": lambda dialogue: _matches(dialogue.utterances, phrases.THINKING),
+            "loop": _loop,
+            "near_duplicate": _near_duplicate,
+            "thanks_run": _thanks_run,
+            "empty": _empty,
+            "refused": _refused,
+            "premature_end": lambda dialogue: _premature_end(
+                dialogue, 0 if dialogue.persona in material.leaving else material.planned_turns
+            ),
+        }
+
+    def _known_to(self, dialogue: Dialogue) -> frozenset[tuple[str, ...]]:
+        key = (dialogue.persona, dialogue.language)
+        if key not in self._known:
+            text = self.material.personas.get(dialogue.persona, "")
+            self._known[key] = self._shared | _runs([text], dialogue.language)
+        return self._known[key]
 
 
-def _counted(found: Mapping[str, list[int]], by_id: Mapping[str, Dialogue], rule: str, of: int) -> dict[str, Any]:
-    from scipy.stats import binomtest
+class _Found:
+    """One kind of failure: how many dialogues, and the first of them by id, with where it struck."""
 
-    count = len(found)
-    interval = binomtest(count, of).proportion_ci(method="wilson") if of else None
-    where = [
-        {"dialogue": name, "utterance": at, "text": by_id[name].utterances[at].text[:_EXCERPT]}
-        for name, places in sorted(found.items())
-        for at in places
-    ]
-    return {
-        "count": count,
-        "of": of,
-        "rate": count / of if of else None,
-        "lower": float(interval.low) if interval else None,
-        "upper": float(interval.high) if interval else None,
-        "dialogues": sorted(found),
-        "where": where,
-        "rule": rule,
-    }
+    def __init__(self) -> None:
+        self.count = 0
+        self._listed: dict[str, list[tuple[int, str]]] = {}
+
+    def add(self, dialogue: Dialogue, places: Sequence[int]) -> None:
+        self.add_name(dialogue.id, [(at, dialogue.utterances[at].text[:_EXCERPT]) for at in places])
+
+    def add_name(self, name: str, where: Sequence[tuple[int, str]] = ()) -> None:
+        self.count += 1
+        self._listed[name] = list(where)
+        if len(self._listed) >= 2 * LISTED:
+            self._cut()
+
+    def _cut(self) -> None:
+        self._listed = {name: self._listed[name] for name in sorted(self._listed)[:LISTED]}
+
+    def counted(self, rule: str, of: int) -> dict[str, Any]:
+        from scipy.stats import binomtest
+
+        self._cut()
+        interval = binomtest(self.count, of).proportion_ci(method="wilson") if of else None
+        return {
+            "count": self.count,
+            "of": of,
+            "rate": self.count / of if of else None,
+            "lower": float(interval.low) if interval else None,
+            "upper": float(interval.high) if interval else None,
+            "dialogues": list(self._listed),
+            "where": [
+                {"dialogue": name, "utterance": at, "text": text}
+                for name, where in self._listed.items()
+                for at, text in where
+            ],
+            "rule": rule,
+        }
 
 
-def _detectors(material: Material, shared: frozenset[tuple[str, ...]]) -> dict[str, Callable[[Dialogue], Places]]:
-    def leaks(dialogue: Dialogue) -> Places:
-        known = shared | _runs([material.personas.get(dialogue.persona, "")], dialogue.language)
-        return _prompt_leak(dialogue, known)
-
-    return {
-        "role_flip": _role_flip,
-        "prompt_leak": leaks,
-        "thinking_leak": lambda dialogue: _matches(dialogue.utterances, phrases.THINKING),
-        "loop": _loop,
-        "near_duplicate": _near_duplicate,
-        "thanks_run": _thanks_run,
-        "empty": _empty,
-        "refused": _refused,
-        "premature_end": lambda dialogue: _premature_end(
-            dialogue, 0 if dialogue.persona in material.leaving else material.planned_turns
-        ),
-    }
+def failures(talks: Sequence[Talk], material: Material) -> dict[str, dict[str, Any]]:
+    """The failures in these dialogues, by kind."""
+    finder = Finder(material)
+    repeating = {talk.id for talk in talks if finder.add(talk)}
+    finder.twins(name for name in twins(talks) if name not in repeating)
+    return finder.result()
 
 
 def _matches(said: Sequence[Utterance], pattern: re.Pattern[str], role: str | None = None) -> list[int]:
@@ -184,14 +234,19 @@ def _near_duplicate(dialogue: Dialogue) -> Places:
         yield from (own[later] for _, later, _ in near_pairs(pairs, SAME, 3))
 
 
-def _twins(talks: Sequence[Talk]) -> list[str]:
+def twins(talks: Sequence[Talk]) -> list[str]:
     """Dialogues whose student says nearly the same, after the opener, as that of another one."""
     alike: dict[frozenset[tuple[str, ...]], list[str]] = {}
     for talk in talks:
-        alike.setdefault(frozenset(pair for said in talk.said for pair in _pairs(said.text)), []).append(talk.id)
+        alike.setdefault(pairs_of(talk), []).append(talk.id)
     texts = [text for text in alike if len(text) >= FEWEST_PAIRS]
     near = {at for one, other, _ in near_pairs(texts, SAME) for at in (one, other)}
     return [name for at, text in enumerate(texts) if at in near or len(alike[text]) > 1 for name in alike[text]]
+
+
+def pairs_of(talk: Talk) -> frozenset[tuple[str, ...]]:
+    """The word pairs of all that a student says after the opener."""
+    return frozenset(pair for said in talk.said for pair in _pairs(said.text))
 
 
 def _pairs(text: str) -> frozenset[tuple[str, ...]]:

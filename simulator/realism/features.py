@@ -5,11 +5,8 @@ Words are separated by white space. Every feature is of the student utterances a
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal
-
-from simulator.realism.phrases import THANKS
 
 Feature = Literal[
     "median_words", "at_most_3_words", "question_mark", "ends_sentence", "lower_case_start", "thanks"
@@ -23,7 +20,6 @@ FEATURES: tuple[Feature, ...] = (
     "thanks",
 )
 SHARES: tuple[Feature, ...] = FEATURES[1:]
-_FIRST_LETTER = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +46,3 @@ REFERENCES: tuple[Reference, ...] = (
     Reference("LLM student (SocraticBench)", False, 1405, 45, 0.0, 0.01, 1.0, 0.0, 0.23, 0.83),
 )
 """Counted for this project; white-space words, English. The first is the setting that realism is measured in."""
-
-
-def shares_of(text: str, length: int) -> tuple[bool, ...]:
-    """Whether an utterance has each feature of :data:`SHARES`, in their order."""
-    first = _FIRST_LETTER.search(text)
-    return (
-        length <= 3,
-        "?" in text or "？" in text,
-        text.rstrip()[-1:] in tuple(".!?。！？"),
-        first is not None and first[0].islower(),
-        THANKS.search(text) is not None,
-    )

@@ -27,6 +27,8 @@ LIMITS: dict[str, Limit] = {
     "factors_recovered": Limit(
         "least", 0.5, "share of factors whose level can be told from the words (p <= 0.05)"
     ),
+    "opener_variety": Limit("least", 0.5, "different openers by seed question"),
+    "topic_evenness": Limit("least", 0.5, "evenness of dialogues over subjects"),
     "role_flip": Limit("most", 0.02, "rate of dialogues"),
     "prompt_leak": Limit("most", 0.01, "rate of dialogues"),
     "thinking_leak": Limit("most", 0.01, "rate of dialogues"),
@@ -55,10 +57,11 @@ def gate(
     realism: Mapping[str, Any],
     fidelity: Mapping[str, Any],
     failures: Mapping[str, Mapping[str, Any]],
+    diversity: Mapping[str, Any],
     limits: Mapping[str, Limit],
 ) -> dict[str, Any]:
     """``passed``: false where a check fails, true where all pass, null where none fails but some are undecided."""
-    values = {**_realism(realism), **_fidelity(fidelity)}
+    values = {**_realism(realism), **_fidelity(fidelity), **_variety(diversity)}
     values |= {kind: (failures[kind]["rate"], "no dialogues") for kind in RULES}
     checks: list[dict[str, Any]] = []
     for name, limit in limits.items():
@@ -95,6 +98,12 @@ def _realism(realism: Mapping[str, Any]) -> dict[str, tuple[float | None, str | 
         "realism_distance": (realism["distance"], realism["reason"]),
         "personas_failed": (share, none),
     }
+
+
+def _variety(diversity: Mapping[str, Any]) -> dict[str, tuple[float | None, str | None]]:
+    openers, topics = diversity["openers"], diversity["topics"]
+    variety = openers["different"] / openers["questions"] if openers["questions"] else None
+    return {"opener_variety": (variety, "no dialogues"), "topic_evenness": (topics["evenness"], "no dialogues")}
 
 
 def _fidelity(fidelity: Mapping[str, Any]) -> dict[str, tuple[float | None, str | None]]:

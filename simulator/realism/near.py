@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence, Set
+from itertools import combinations
 from math import ceil
+
+_FEW = 16
 
 
 def near_pairs(sets: Sequence[Set[Hashable]], threshold: float, fewest: int = 1) -> list[tuple[int, int, float]]:
@@ -13,6 +16,12 @@ def near_pairs(sets: Sequence[Set[Hashable]], threshold: float, fewest: int = 1)
     Sets with fewer than ``fewest`` members are left out. Exact: two sets that similar share a member among the
     rarest few of each (prefix filter, Chaudhuri, Ganti and Kaushik 2006), so only such pairs are compared.
     """
+    if len(sets) <= _FEW:
+        return [
+            (one, other, similarity)
+            for one, other in combinations([at for at, each in enumerate(sets) if len(each) >= max(fewest, 1)], 2)
+            if (similarity := _jaccard(sets[one], sets[other])) >= threshold
+        ]
     often = Counter(member for each in sets if len(each) >= fewest for member in each)
     rank = {member: at for at, member in enumerate(sorted(often, key=lambda one: (often[one], repr(one))))}
     index: dict[Hashable, list[int]] = {}
@@ -24,10 +33,14 @@ def near_pairs(sets: Sequence[Set[Hashable]], threshold: float, fewest: int = 1)
         prefix = ordered[: len(ordered) - ceil(threshold * len(ordered)) + 1]
         candidates = {other for member in prefix for other in index.get(member, ())}
         for other in sorted(candidates):
-            common = len(each & sets[other])
-            similarity = common / (len(each) + len(sets[other]) - common)
+            similarity = _jaccard(each, sets[other])
             if similarity >= threshold:
                 found.append((other, at, similarity))
         for member in prefix:
             index.setdefault(member, []).append(at)
     return sorted(found)
+
+
+def _jaccard(one: Set[Hashable], other: Set[Hashable]) -> float:
+    common = len(one & other)
+    return common / (len(one) + len(other) - common)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 
+from simulator.style.traits import THANKS
+
+__all__ = [
+    "FAREWELL", "HEDGES", "PROMPT_WORDS", "REFUSALS", "STUDENT_NAME", "TEACHER_NAME", "TEACHER_TALK", "THANKS",
+    "THINKING",
+]  # fmt: skip
+
 
 def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE | re.MULTILINE)
 
 
-THANKS = _any(
-    r"\bthank(?:s| you|ful)\b", r"\b(?:thx|tysm|ty)\b", "감사(?:합|해|드|요)", "고마[워웠]", "고맙", "땡큐"
-)
 FAREWELL = _any(
     r"\b(?:good)?bye\b", r"\bsee you\b", r"\btake care\b", r"\bhave a (?:good|great|nice)\b", r"\bgood ?night\b",
     "안녕히", "다음에 (?:또 )?(?:봬|뵐|봐)", "수고하(?:세요|셨)", "좋은 하루",

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runstore.ids import draw_seed
-from simulator.realism.features import FEATURES, SHARES, shares_of
+from simulator.realism.features import FEATURES, SHARES
 from simulator.realism.talk import Talk, ngrams, plain_words
+from simulator.style.traits import shares_of
 
 Floats = NDArray[np.float64]
 RESAMPLES = 500

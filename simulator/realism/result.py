@@ -203,9 +203,10 @@ class NearOpeners(Result):
 
 
 class Openers(Result):
-    """How many openers differ; ``shared``: dialogues whose opener another one has too."""
+    """How many openers differ; ``shared``: dialogues whose opener another one has too; ``questions`` asked."""
 
     dialogues: int
+    questions: int | None = None
     different: int
     shared: int
     near_duplicates: tuple[NearOpeners, ...]
@@ -222,12 +223,25 @@ class SelfSimilarity(Result):
     reason: str | None
 
 
+class Topics(Result):
+    """Subjects and questions spoken of, of those in the bank, and how evenly dialogues spread over subjects."""
+
+    subjects: int
+    of_subjects: int | None
+    questions: int
+    of_questions: int | None
+    coverage: Number | None
+    evenness: Number | None
+    reason: str | None
+
+
 class Diversity(Result):
     """How varied the students are; ``distinct`` by n."""
 
     distinct: Mapping[str, Distinct]
     openers: Openers
     self_similarity: SelfSimilarity
+    topics: Topics | None = None
 
 
 class Balance(Result):
@@ -261,6 +275,47 @@ class Gate(Result):
     checks: tuple[Check, ...]
 
 
+class Acts(Result):
+    """Planned acts: of those ``checked`` how many were done, missed, or could not be told; ``by_act`` in full."""
+
+    planned: int
+    checked: int
+    done: int
+    missed: int
+    unknown: int
+    asked_again: int
+    share_done: Number | None
+    by_act: Mapping[str, Mapping[str, int]]
+
+
+class StyleBeside(Result):
+    """A feature of typing, the profile's, and how far they are apart (doublings of words, halves of a share)."""
+
+    value: Number
+    target: Number
+    apart: Number
+
+
+class Style(Result):
+    """Typing beside the profile that it was steered to; ``edits`` by what code did to so many messages."""
+
+    source: str
+    distance: Number | None
+    utterances: int
+    words: StyleBeside | None
+    traits: Mapping[str, StyleBeside]
+    steered: int
+    candidates: int
+    edits: Mapping[str, int]
+
+
+class Sampled(Result):
+    """So many dialogues, of all, that what holds texts side by side was measured on."""
+
+    dialogues: int
+    of: int
+
+
 class Quality(Result):
     """The whole of ``quality.json``; ``ends``: dialogues by why they ended."""
 
@@ -277,7 +332,10 @@ class Quality(Result):
     prompts_checked: PromptsChecked
     diversity: Diversity
     balance: Balance
+    acts: Acts | None = None
+    style: Style | None = None
     gate: Gate
+    sampled: Sampled | None = None
 
 
 def read_quality(path: Path) -> Quality:

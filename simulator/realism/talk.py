@@ -36,12 +36,14 @@ class Talk:
 
 def talks_of(dialogues: Iterable[Dialogue]) -> list[Talk]:
     """Every dialogue's student utterances; blank ones are not utterances here (they are failures)."""
-    talks: list[Talk] = []
-    for dialogue in dialogues:
-        own = [each.text for each in dialogue.utterances if each.role == "student"]
-        said = [Said(turn, text, len(text.split())) for turn, text in enumerate(own[1:], 2) if has_visible(text)]
-        talks.append(Talk(dialogue, own[0] if own else "", tuple(said)))
-    return talks
+    return [talk_of(dialogue) for dialogue in dialogues]
+
+
+def talk_of(dialogue: Dialogue) -> Talk:
+    """One dialogue's student."""
+    own = [each.text for each in dialogue.utterances if each.role == "student"]
+    said = [Said(turn, text, len(text.split())) for turn, text in enumerate(own[1:], 2) if has_visible(text)]
+    return Talk(dialogue, own[0] if own else "", tuple(said))
 
 
 def plain_words(text: str) -> list[str]:

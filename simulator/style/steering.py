@@ -79,6 +79,14 @@ class Steering:
             parts += [self.directions.marks[name] for name in said if name in self.directions.marks]
         return self.directions.whole.fill(marks=" ".join(parts), examples=self._shown(wanted, spot))
 
+    def fields(self, wanted: Target) -> dict[str, str]:
+        """The same in pieces, for endpoints with a form of their own."""
+        if not self.tells:
+            return {}
+        marks = {trait: "yes" if has else "no" for trait, has in wanted.traits.items()}
+        pieces = {"asks": marks.get("question_mark"), "ends": marks.get("ends_sentence")}
+        return {"words": str(wanted.words), **{name: value for name, value in pieces.items() if value}}
+
     def _shown(self, wanted: Target, spot: Spot) -> str:
         if not self.examples:
             return ""

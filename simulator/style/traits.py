@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Literal
 
 from runstore.languages import words
-from simulator.realism.features import shares_of
 
 Trait = Literal[
     "question_mark",
@@ -32,6 +31,11 @@ TRAITS: tuple[Trait, ...] = (
     "code",
     "mixed_language",
 )
+THANKS = re.compile(
+    r"\bthank(?:s| you|ful)\b|\b(?:thx|tysm|ty)\b|감사(?:합|해|드|요)|고마[워웠]|고맙|땡큐",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FIRST_LETTER = re.compile(r"[^\W\d_]")
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf]|(?<!\\w)[:;]-?[)(DPp](?!\\w)|\\^\\^|ㅠㅠ|ㅜㅜ")
 _CODE = re.compile(
     r"`[^`]+`|\w+\([^)\s]*\)|[=!<>]=|\w+\[[^\]]*\]|;\s*$|^\s*(?:def|for|if|while|return)\b.*[:{]", re.MULTILINE
@@ -70,6 +74,18 @@ def typed(text: str, language: str) -> Typed:
 def _patterns(language: str) -> dict[str, re.Pattern[str]]:
     table = words("simulator", "style", language)
     return {name: re.compile(table(name), re.MULTILINE) for name in ("filler", "typo", "native", "foreign")}
+
+
+def shares_of(text: str, length: int) -> tuple[bool, ...]:
+    """Whether a message has at most three words, asks, ends its sentence, starts in lower case, gives thanks."""
+    first = _FIRST_LETTER.search(text)
+    return (
+        length <= 3,
+        "?" in text or "？" in text,
+        text.rstrip()[-1:] in tuple(".!?。！？"),
+        first is not None and first[0].islower(),
+        THANKS.search(text) is not None,
+    )
 
 
 def is_cased(language: str) -> bool:

@@ -181,3 +181,22 @@ async def test_decisive_rounds_stop_when_the_verdict_cannot_change():
     assert len(calls) == len(judged.judgments) == 2
     assert judged.verdict is not None
     assert (judged.verdict.outcome, judged.verdict.winner, judged.verdict.agreement) == ("win", "x", "majority")
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+async def test_the_prompt_compares_the_two_replies_and_nothing_earlier(language):
+    asked: list[str] = []
+    requests: list[str] = []
+
+    def answer(request):
+        requests.append(request["messages"][0]["content"])
+        asked.append(request["messages"][-1]["content"])
+        return "### (c)"
+
+    async with Gateway({"judge": ScriptedAdapter.of(answer)}) as gateway:
+        panel = JudgePanel.load(
+            Judging(judges=("judge",), criteria=tuple(criteria.load(None, language))), language
+        )
+        await judge_match(gateway.ask, panel, a_match(), "overall")
+    said = {"en": "Only the two replies are compared", "ko": "두 답만 비교합니다"}[language]
+    assert all(said in system + prompt for system, prompt in zip(requests, asked, strict=True))

@@ -1,79 +1,43 @@
-"""Reports in Korean are Korean throughout: no run of English words outside of what models and people said."""
+"""Reports, pages and consoles in Korean are Korean throughout: no English word but what models and people said."""
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
+import shutil
 import subprocess
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import aiohttp
 import pytest
 
+from arena.agent_runs.columns import KNOWN_NAMES
 from arena.human.studies import FOLDER
 from arena.rubrics.rubric import load_rubric
 from frontdesk.cli import main
 from frontdesk.report.sentences import spoken
 from frontdesk.runner.shortfall import Shortfall
+from frontdesk.runner.told import speak, told
 from runstore.korean import particle
-from runstore.languages import Words
+from runstore.languages import Words, words
+from seed_questions import load
+from seed_questions.banks import bank_names, path_of_bank
 from tests.frontdesk.test_another_language import Visible
 from tests.support.agent_runs_table import rows, table_text
 from tests.support.fake_provider import FakeProvider
 from tests.support.human_site import links, planned, running, walk
+from tests.support.korean import TYPED, data_of, english, names_of, said_in, shown, strings
 from tests.support.scoring_command import prepared
 from tests.support.small_runs import write_config
+from tests.support.student_runs import write_student_config
 
 ROOT = Path(__file__).resolve().parents[2]
-_ENGLISH = re.compile(r"[A-Za-z][A-Za-z'’-]*(?:[,;:]? +[A-Za-z][A-Za-z'’-]*){2,}")
-_DATA = ("dialogues", "subsets", "replies", "judgments", "sheets", "documents", "ratings", "items", "in")
-"""Files of what models and people said: shown as it was said."""
-_NAMES = ("tutor-arena verify --run", "gemini, gpt, claude", "agent, freepass", "with mark, comma", "a, b, c")
-"""Commands, and names that the tests gave."""
-
-
-def data_of(*folders: Path) -> str:
-    """Everything said in the records of these folders, and the prompts, in one line a text."""
-    paths = [path for folder in folders for path in folder.rglob("*") if path.stem in _DATA and path.is_file()]
-    said: list[str] = []
-    for path in paths:
-        text = path.read_text("utf-8-sig")
-        said.append(text)
-        if path.suffix in {".jsonl", ".json"}:
-            said += [part for line in text.splitlines() if line for part in _strings(json.loads(line))]
-    return " ".join("\n".join(said).split()).lower()
-
-
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for part in cast("dict[str, object]", value).values():
-            yield from _strings(part)
-    elif isinstance(value, list):
-        for part in cast("list[object]", value):
-            yield from _strings(part)
-
-
-def english(texts: Iterable[str], data: str) -> list[str]:
-    """Runs of three English words or more that are no data."""
-    found = [match[0] for text in texts for match in _ENGLISH.finditer(text)]
-    return sorted({run for run in found if run.lower() not in data and not any(name in run for name in _NAMES)})
-
-
-def shown(path: Path) -> list[str]:
-    """What a reader sees of a page or a Markdown file, but what stands there as code or as somebody's words."""
-    text = path.read_text("utf-8")
-    if path.suffix != ".html":
-        return re.sub(r"^(`{3,})text\n.*?^\1$|`[^`\n]*`", "", text, flags=re.MULTILINE | re.DOTALL).splitlines()
-    parser = Visible()
-    parser.feed(text)
-    return parser.texts
+_GIVEN = frozenset(["main", "job", "scored", "criteria"])
+"""Names that the tests gave, and the prompts' own."""
 
 
 @pytest.mark.parametrize(
@@ -90,15 +54,132 @@ def test_a_run_with_its_report_its_site_and_its_quality(
     assert main(["run", str(config), "--run", str(run)]) == 0
     assert main(["quality", "--run", str(run)]) in (0, 1)
     assert main(["report", "--run", str(run), "--site", str(tmp_path / "site")]) == 0
-    data = data_of(run)
+    data, names = data_of(run), names_of(run) | _GIVEN
     for path in (*(run / name for name in ("report.html", "report.md", "leaderboard.md", "quality.md")),
                  tmp_path / "site" / "index.html"):  # fmt: skip
-        assert english(shown(path), data) == [], path.name
+        assert english(shown(path), data, names) == [], path.name
+    for page in (run / "report.html", tmp_path / "site" / "page.css"):
+        assert "word-break: keep-all" in page.read_text("utf-8")
     index = (tmp_path / "site" / "data" / "index.js").read_text("utf-8")
     assert '"called":["높음","낮음"]' in index.replace(" ", "")
     report = (run / "report.md").read_text("utf-8")
     assert "페르소나별: 목표 몰입" in report
     assert ("소크라테스식 질문" in report) == ("one_by_one" in judge)
+
+
+def _asked(
+    commands: Sequence[Sequence[str]], capsys: pytest.CaptureFixture[str]
+) -> Iterator[tuple[str, list[str]]]:
+    """What each command prints on either stream when it is asked in Korean."""
+    for command in commands:
+        capsys.readouterr()
+        main([*command, "--language", "ko"])
+        printed = capsys.readouterr()
+        yield " ".join(command[:2]), [*printed.out.splitlines(), *printed.err.splitlines()]
+
+
+def test_every_command_on_a_run_prints_korean(
+    provider: FakeProvider, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = write_config(tmp_path / "c.toml", provider, dialogues=4, subsets=8)
+    run, other = str(tmp_path / "run"), str(tmp_path / "other")
+    seen = dict(_asked([["run", str(config), "--run", run], ["quality", run]], capsys))
+    shutil.copytree(run, other)
+    names = names_of(tmp_path) | _GIVEN | {"run", "other", "chats", "phrases"}
+    commands: list[list[str]] = [
+        ["check", str(config), "--offline"], ["estimate", str(config)], ["run", str(config), "--dry-run"],
+        ["simulate", run], ["cut", run], ["collect", run], ["judge", run], ["report", run],
+        ["runs", str(tmp_path), "--cost"], ["calls", run], ["compare", run, other, "--out", str(tmp_path / "c")],
+        ["sensitivity", run, other, "--judges"], ["rate", "--run", run, "--check"], ["power", "--run", run],
+        ["verify", run], ["export", run, "--as", "openai"], ["refresh", run, "--rejudge", "ureka", "--dry-run"],
+        ["calls", "--repair", run],
+    ]  # fmt: skip
+    for command, lines in (*seen.items(), *_asked(commands, capsys)):
+        assert any("가" <= letter <= "힣" for line in lines for letter in line), command
+        assert english([line.replace(str(tmp_path), "/t") for line in lines], data_of(Path(run)), names) == [], (
+            command
+        )
+    assert english(shown(tmp_path / "c" / "compare.html"), data_of(Path(run)), names) == []
+
+
+def test_every_command_without_a_run_prints_korean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = str(tmp_path / "study")
+    commands = [
+        ["init", str(tmp_path / "a.toml")], ["personas"], ["personas", "--factors", "school-students"],
+        ["personas", "--check"], ["questions"], ["questions", "--bank", "school-mathematics"],
+        ["power", "--win-rate", "0.6", "--calls", "400", "--matches", "90"],
+        ["power", "--difference", "0.4", "--residual-sd", "1", "--items", "30", "--raters", "3"],
+        ["power", "--correlation", "0.7", "--items", "60"],
+        ["human", "init", study], ["human", "plan", f"{study}/study.toml", "--out", f"{study}/plan"],
+        ["human", "forms", f"{study}/plan"], ["human", "sessions", f"{study}/plan", "--out", f"{study}/in.jsonl"],
+        ["human", "purge", f"{study}/plan", "--persons"],
+    ]  # fmt: skip
+    asked = [each.text for bank in bank_names() for each in load(path_of_bank(bank), "ko")]
+    names = _STUDIED | {word for text in asked for word in re.findall("[A-Za-z]+", text)}
+    for command, lines in _asked(commands, capsys):
+        assert any("가" <= letter <= "힣" for line in lines for letter in line), command
+        assert english([line.replace(str(tmp_path), "/t") for line in lines], "", names) == [], command
+
+
+_STUDIED = frozenset(["expert", "lay", "high", "low", "medium", "gemini", "ureka", "FOLDER", "forms"])
+"""Groups, strata and endpoints of the shipped examples, as their files call them."""
+
+
+def test_what_fails_is_told_in_korean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "bad.toml").write_text("[judge]\nrounds = 0\nwhat = 1\n")
+    (tmp_path / "bad.csv").write_text("item,rater,value\na,b,\xe4\n", "latin-1")
+    missing = str(tmp_path / "missing.toml")
+    commands = [
+        ["run", missing], ["check", str(tmp_path / "bad.toml")], ["report", missing], ["runs", missing], ["rate"],
+        ["agree", "--ratings", missing, "--out", str(tmp_path)], ["power"], ["personas", "nobody"], ["score"],
+        ["agree", "--ratings", str(tmp_path / "bad.csv"), "--out", str(tmp_path)], ["questions", "--subject", "x"],
+        ["human", "serve", missing], ["export", missing, "--as", "hf"], ["refresh", missing], ["reprot"],
+        ["run", "--x"],
+    ]  # fmt: skip
+    for command, lines in _asked(commands, capsys):
+        said = [line for line in lines if not re.match(r"(쓰는 법| {8,})", line)]
+        assert any("가" <= letter <= "힣" for line in said for letter in line), command
+        names = {each.subject for bank in bank_names() for each in load(path_of_bank(bank), "ko")}
+        assert english([line.replace(str(tmp_path), "/t") for line in said], "", names) == [], command
+
+
+_ROOMS = (
+    "arena", "frontdesk", "gateway", "knowledge", "personas", "runstore", "seed_questions", "simulator",
+    "tutor_arena",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("room", _ROOMS)
+def test_every_refusal_has_its_korean(room: str) -> None:
+    """A new sentence of a Problem belongs into frontdesk/runner/words/problems.LANGUAGE.yaml."""
+    speak("ko")
+    try:
+        lacking = {
+            sentence
+            for path in (ROOT / room).rglob("*.py")
+            for sentence in said_in(path, raised=True)
+            if len(re.findall(r"[A-Za-z]{2,}", sentence)) >= 2
+            and " " in sentence
+            and english([told(sentence)], "", TYPED)
+        }
+    finally:
+        speak(None)
+    assert lacking == set()
+
+
+def test_the_students_side(provider: FakeProvider, tmp_path: Path) -> None:
+    config = write_student_config(tmp_path / "c.toml", provider, ["first", "second"], dialogues=2, subsets=4)
+    config.write_text(config.read_text().replace("[run]\n", '[run]\nlanguage = "ko"\n'))
+    question = (
+        '{id: dijkstra-negative-edges, text: {ko: "음수 간선이 있으면 데이크스트라의 어느 단계가 틀리나요?"}}'
+    )
+    (tmp_path / "q.yaml").write_text(f"- {question}\n", encoding="utf-8")
+    run = tmp_path / "run"
+    assert main(["run", str(config), "--run", str(run)]) in (0, 1)
+    names = names_of(run) | _GIVEN | {"side", "moves"}
+    for name in ("report.html", "report.md"):
+        assert "학생 쪽에서 본 결과" in (run / name).read_text("utf-8")
+        assert english(shown(run / name), data_of(run), names) == [], name
 
 
 def test_scores_by_three_judges(provider: FakeProvider, tmp_path: Path) -> None:
@@ -108,7 +189,11 @@ def test_scores_by_three_judges(provider: FakeProvider, tmp_path: Path) -> None:
                           env={**os.environ, "A_KEY": "k-0123456789"})  # fmt: skip
     assert done.returncode in (0, 1), done.stderr
     for name in ("score.html", "score.md"):
-        assert english(shown(out / name), data_of(out, tmp_path)) == [], name
+        assert english(shown(out / name), data_of(out, tmp_path), names_of(out) | _SESSIONS) == [], name
+
+
+_SESSIONS = frozenset(["agent", "freepass", "gemini", "gpt", "claude", "mode", "scored", "in"])
+"""Groups and judges that the prepared sessions name."""
 
 
 def test_scores_of_a_rubric_without_labels_and_floors(tmp_path: Path) -> None:
@@ -140,7 +225,7 @@ def test_agreement_of_any_table(tmp_path: Path, values: str) -> None:
         command = ["agree", "--ratings", str(tmp_path / "t.csv"), "--level", level, "--language", "ko"]
         assert main([*command, "--out", str(tmp_path / level)]) in (0, 2)
         report = tmp_path / level / "agreement.md"
-        assert not report.exists() or english(shown(report), "") == []
+        assert not report.exists() or english(shown(report)) == []
 
 
 def test_ratings_of_battles(tmp_path: Path) -> None:
@@ -150,56 +235,57 @@ def test_ratings_of_battles(tmp_path: Path) -> None:
         out = tmp_path / ties
         command = ["rate", "--battles", str(tmp_path / "b.csv"), "--ties", ties, "--language", "ko"]
         assert main([*command, "--out", str(out)]) in (0, 1)
-        assert english(shown(out / "leaderboard.md"), "") == []
+        assert english(shown(out / "leaderboard.md"), "", {"davidson"}) == []
 
 
 def test_agent_runs(tmp_path: Path) -> None:
     (tmp_path / "url_agent_1.csv").write_bytes(table_text(rows()).encode("utf-8-sig"))
     assert main(["agent-runs", str(tmp_path / "url_agent_1.csv"), "--out", str(tmp_path / "out")]) == 1
     for name in ("agent_runs.md", "agent_runs.html"):
-        assert english(shown(tmp_path / "out" / name), data_of(tmp_path) + table_text(rows()).lower()) == [], name
+        names = {"url", "agent", *_TEMPLATE, *re.findall("[A-Za-z]+", table_text(rows()))}
+        assert english(shown(tmp_path / "out" / name), data_of(tmp_path), names) == [], name
+
+
+_TEMPLATE = ("appendix", "pass", "fail", "query")
+"""English words of the scoring document's own Korean template."""
 
 
 async def test_a_study_in_its_own_language(tmp_path: Path) -> None:
     text = (FOLDER / "document_review.toml").read_text("utf-8").replace('["ko", "en"]', '["ko"]')
     folder = planned(tmp_path, text=text)
-    data = " ".join("\n".join(_strings(tomllib.loads(text))).split()).lower() + data_of(tmp_path)
+    study = tomllib.loads(text)
+    own = [part for part in strings(study) if re.search("[가-힣]", part)] + [*strings(study["conditions"])]
+    names = names_of(tmp_path) | _STUDIED | {word for part in own for word in re.findall("[A-Za-z]+", part)}
+    data = data_of(tmp_path)
     with running(folder) as (root, store):
         async with aiohttp.ClientSession() as session:
             for name in ("lay-01", "lay-02", "expert-01"):
                 for body in await walk(session, links(store, root)[name]):
                     parser = Visible()
                     parser.feed(body.decode())
-                    assert english(parser.texts, data) == []
+                    assert english(parser.texts, data, names) == []
+                    assert "keep-all" in (ROOT / "frontdesk/web/static/form.css").read_text("utf-8")
+            async with session.get(f"{root}/o/{store.persons.secret('organiser')}") as answer:
+                parser = Visible()
+                parser.feed(await answer.text())
+                assert english(parser.texts, data, names) == []
     assert main(["human", "analyze", str(folder.path)]) == 1
     for name in ("analysis.md", "analysis.html"):
-        assert english(shown(folder.path / name), data) == [], name
+        assert english(shown(folder.path / name), data, names) == [], name
         assert 'lang="ko"' in (folder.path / "analysis.html").read_text("utf-8")
 
 
-def _said(path: Path) -> Iterator[str]:
-    """The sentences in a module's results: texts of three words or more, fields as a number."""
-    tree = ast.parse(path.read_text("utf-8"))
-    passed: set[int] = set()
-    for node in ast.walk(tree):
-        inside = ast.walk(node) if isinstance(node, ast.Raise) else ()
-        passed |= {id(each) for each in inside}
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            passed.add(id(node.value))
-        if isinstance(node, ast.JoinedStr):
-            passed |= {id(each) for each in ast.walk(node) if each is not node}
-    for node in ast.walk(tree):
-        if id(node) not in passed and isinstance(node, ast.JoinedStr):
-            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "7" for part in node.values)
-        elif id(node) not in passed and isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
-
-
+_TOLD = {text.partition("_")[2] for text in words("frontdesk.report", "agent_runs", "en").texts} | {
+    name for names in KNOWN_NAMES.values() for name in names
+}
+"""What the reports of agent runs say by keys of their own (``basis_wrong key``), and the table's columns."""
 _NO_RESULTS = {"table.py", "battles.py", "reading.py", "study.py", "ratings.py", "returned.py", "certificate.py",
                "phrases.py", "values.py", "text.py", "escapes.py", "objects.py", "verdicts.py"}  # fmt: skip
 
 
-@pytest.mark.parametrize("room", ["agreement", "ratings", "judges", "human", "reading", "realism"])
+@pytest.mark.parametrize(
+    "room", ["agreement", "ratings", "judges", "human", "reading", "realism", "scoring", "agent_runs"]
+)
 def test_every_sentence_of_a_result_has_its_korean(room: str) -> None:
     """A new name, reason or remark of the mathematics belongs into words/sentences.LANGUAGE.yaml."""
     folder = ROOT / "simulator" / "realism" if room == "realism" else ROOT / "arena" / room
@@ -207,8 +293,14 @@ def test_every_sentence_of_a_result_has_its_korean(room: str) -> None:
         sentence
         for path in folder.rglob("*.py")
         if path.name not in _NO_RESULTS
-        for sentence in _said(path)
-        if len(re.findall(r"[A-Za-z]{2,}", sentence)) >= 3 and english([spoken(sentence, "ko")], "")
+        for sentence in said_in(path)
+        if len(re.findall(r"[A-Za-z]{2,}", sentence)) >= 2
+        and " " in sentence
+        and not re.search(
+            r"\[str|\[Any|\\|one of 7|columns found|and 7 \(col|\(or a dialogue|first on line|header 7", sentence
+        )
+        and sentence not in _TOLD
+        and english([spoken(sentence, "ko")], "", TYPED)
     }
     assert lacking - _PARTS == set()
 
@@ -224,12 +316,27 @@ def test_what_a_run_lacks_is_told_in_korean(criteria: int, invalid: int, why: di
 _PARTS = {
     ", with a prior of 7 even games against an average opponent",
     ", adjusted for the order of showing",
+    ", so no 7 limit",
+    " in 7 groups",
+    "<no end>",
+    "a 7 table like 7",
+    "above every other",
     "average of k = 7 ratings an item",
     "average of k = 7 raters",
-    "normal approximation, ties corrected, 7 continuity correction",
-    "above every other",
     "below every other",
+    "blank cells",
+    "dealt both",
+    "first wins",
+    "first with 7",
+    "log2 of 7",
+    "no interval: a single ",
+    "normal approximation, ties corrected, 7 continuity correction",
+    "not applicable",
+    "own family",
     "own family of 7",
+    "second wins",
+    "single rater",
+    "the required 7 ",
 }
 """Ends of sentences whose wholes are known."""
 

@@ -20,14 +20,15 @@ CHROMIUM = find_chromium()
 SCHEMES: dict[str, tuple[str, ...]] = {"light": (), "dark": ("color-contrast",)}
 """The rules to look at: of the dark page those that the light one does not decide."""
 WIDTHS = (390, 800, 1400)
-KINDS = ("report", "report-ko", "site", "match", "comparison", "agreement", "agent-runs", "score")
+KINDS = ("report", "report-ko", "site", "match", "endpoint", "comparison", "agreement", "agent-runs", "score")
 
 
 @pytest.fixture(scope="module")
 def gallery(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Addresses by kind."""
-    found = {kind: path.as_uri() for kind, path in written(tmp_path_factory.mktemp("gallery"), subsets=20).items()}
-    return found | {"match": f"{found['site']}#match-3"}
+    found = {kind: path.as_uri() for kind, path in written(tmp_path_factory.mktemp("gallery"), subsets=12).items()}
+    site = found["site"]
+    return found | {"match": f"{site}#match-3", "endpoint": site.replace("index", "endpoint-explainer")}
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +48,9 @@ def look(page: Any) -> None:
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 900})
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (page.url, width)
+        page.evaluate(
+            "window.scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })"
+        )  # bars lie on nothing
         assert serious_findings(page, *rules) == [], (page.url, scheme)
 
 
@@ -78,11 +82,34 @@ def test_the_pages_of_a_study_have_no_serious_finding_and_fit(tmp_path: Path, br
             fill(page)
         page.wait_for_url("**/item/1")
         look(page)
+        text_stays_while_keys_answer(page)
         page.goto(f"{root}/o/{store.persons.secret('organiser')}")
+        look(page)
+        page.goto(f"{root}/o/{store.persons.secret('organiser')}?language=ko")
         look(page)
         page.goto(f"{root}/r/nobody")
         look(page)
         page.close()
+
+
+def text_stays_while_keys_answer(page: Any) -> None:
+    """Side by side on a broad screen, stuck to the top on a phone; number keys choose and go on."""
+    for size in ({"width": 1400, "height": 500}, {"width": 390, "height": 700}):
+        page.set_viewport_size(size)
+        page.locator("main form fieldset").last.scroll_into_view_if_needed()
+        seen = page.locator(".pane .seen").bounding_box()
+        assert 0 <= seen["y"] < size["height"] / 2, (size, seen)
+        status = page.locator("#status").bounding_box()
+        assert status["y"] < size["height"], "what is saved is told on the screen"
+    page.reload()
+    page.keyboard.press("2")
+    page.keyboard.press("4")
+    page.locator("#status", has_text="저장됨").wait_for()
+    chosen = page.locator("main form input[type=radio]:checked")
+    assert [chosen.nth(at).input_value() for at in range(2)] == ["2", "4"]
+    page.locator("textarea").first.fill("")
+    page.locator("textarea").first.type("3")
+    assert chosen.count() == 2, "a number that is typed into a text answers nothing"
 
 
 def fill(page: Any) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.adapters.scripted import ScriptedAdapter, ScriptedSettings
@@ -109,6 +109,7 @@ async def test_places_are_given_in_order_and_a_cancelled_waiter_loses_none():
     assert gate.in_use == 0 and gate.take_now()
 
 
+@settings(deadline=None)
 @given(st.floats(1, 6000), st.integers(1, 400))
 def test_no_minute_sees_more_than_its_rate_and_a_second_of_burst(rate, calls):
     time = VirtualTime()
@@ -177,18 +178,20 @@ async def test_a_cap_on_calls_is_exact_and_reached_calls_are_not_made():
 async def test_caps_on_dollars_and_tokens_hold_with_everything_in_flight(provider, cap):
     provider.configure(latency_ms=5)
     price = {"input": 1e6, "output": 1e6}
+    settings = provider.settings("openai", price=price, max_output_tokens=100)
     probe = Budget()
-    async with Gateway.open({"t": provider.settings("openai", price=price)}, budget=probe) as gateway:
+    async with Gateway.open({"t": settings}, budget=probe) as gateway:
         for number in range(60):
             await gateway.ask("t", chat(f"q{number}"))
     spent = probe.total.usd if cap == "usd" else probe.total.tokens
-    budget = Budget(usd=spent / 2) if cap == "usd" else Budget(tokens=int(spent / 2))
-    async with Gateway.open({"t": provider.settings("openai", price=price)}, budget=budget) as gateway:
-        asked = [gateway.ask("t", chat(f"q{number}")) for number in range(60)]
+    limit = 5 * spent
+    budget = Budget(usd=limit) if cap == "usd" else Budget(tokens=int(limit))
+    async with Gateway.open({"t": settings}, budget=budget) as gateway:
+        asked = [gateway.ask("t", chat(f"q{number}")) for number in range(600)]
         ends = await asyncio.gather(*asked, return_exceptions=True)
     used = budget.total.usd if cap == "usd" else budget.total.tokens
     assert {type(end) for end in ends} == {Answer, BudgetReached}
-    assert 0.8 * spent / 2 <= used <= spent / 2
+    assert 0.8 * limit <= used <= limit
     assert provider.stats.most_in_flight > 4
 
 
@@ -263,3 +266,43 @@ def test_attempts_that_were_lost_count_as_the_largest_that_is_known(cap, most):
     lighter.recall(2, lost=1)
     lighter.spend(Usage(input=20), 2e-5)
     assert lighter.fits()
+
+
+@pytest.mark.parametrize("cap", ["usd", "tokens"])
+@pytest.mark.parametrize("sizes", ["one large", "growing", "all large", "small, then large"])
+async def test_a_cap_without_a_known_limit_is_passed_by_one_reply_at_most(cap, sizes):
+    """Whatever the replies take, within what a reply without a limit is held to."""
+    rule = {
+        "one large": lambda number: 8_000 if number == 70 else 50,
+        "growing": lambda number: 10 + number * 20,
+        "all large": lambda number: 8_000,
+        "small, then large": lambda number: 20 if number < 100 else 8_192,
+    }[sizes]
+    numbers, time = iter(range(400)), VirtualTime()
+    settings = ScriptedSettings.model_validate(
+        {"kind": "scripted", "price": {"input": 0.0, "output": 1e6}, "concurrency": 64}
+    )
+    most_out = 0
+
+    class Paced(ScriptedAdapter):
+        async def send(self, sent, wire):
+            nonlocal most_out
+            number = next(numbers)
+            most_out = max(most_out, budget.in_flight)
+            await time.clocks.sleep(1 + number % 5)
+            return Answer("fine", usage=Usage(input=10, output=rule(number)))
+
+    limit, told = 100_000, []
+    budget = Budget(usd=float(limit)) if cap == "usd" else Budget(tokens=limit)
+    async with Gateway(
+        {"t": Paced.of(["never"], settings=settings)}, budget=budget, clocks=time.clocks
+    ) as gateway:
+        gateway.notify = told.append
+        asked = [gateway.ask("t", chat(f"q{number}")) for number in range(400)]
+        ends = await asyncio.gather(*asked, return_exceptions=True)
+    used = budget.total.usd if cap == "usd" else budget.total.tokens
+    assert most_out > 4
+    assert len(told) == 1 and "max_output_tokens would let out more" in told[0]
+    assert used <= limit + 8_192
+    if any(isinstance(end, BudgetReached) for end in ends):
+        assert used >= limit - 8_192

@@ -158,6 +158,10 @@ async def test_hosts_that_are_exempt_are_asked_directly(monkeypatch):
 @pytest.mark.parametrize(
     ("host", "exempt", "expected"),
     [
+        ("example.com", "a.example b.example example.com", True),
+        ("example.com", "example.com.", True),
+        ("xn--3e0b707e.kr", "한국.kr", True),
+        ("sub.한국.kr", "xn--3e0b707e.kr", True),
         ("api.example.org", "example.org", True),
         ("api.example.org", ".example.org", True),
         ("api.example.org", "*.example.org", True),

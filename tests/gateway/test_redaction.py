@@ -2,6 +2,7 @@
 
 import logging
 import traceback
+from base64 import b64decode, b64encode, urlsafe_b64encode
 from urllib.parse import quote
 
 import orjson
@@ -110,6 +111,25 @@ def test_a_key_is_found_however_it_is_written(secret):
         assert secret not in cleaned.replace(MARK, "")
         assert orjson.dumps(secret)[1:-1].decode() not in cleaned.replace(MARK, "")
     assert redactor.data(secret.encode()) == MARK.encode() or secret in MARK
+
+
+@pytest.mark.parametrize("before", ["", "u", "us", "user:"])
+@pytest.mark.parametrize("encode", [b64encode, urlsafe_b64encode])
+def test_a_key_inside_of_a_text_in_base64_is_found(before, encode):
+    secret = "sk-a?c/DEF+ghi>jkl012"
+    shown = Redactor([secret]).text(encode(f"{before}{secret} and more".encode()).decode())
+    assert MARK in shown
+    left = "".join(shown.split(MARK))
+    assert secret[4:8].encode() not in b64decode(left + "=" * (-len(left) % 4), altchars=None)
+
+
+def test_a_key_that_is_spelt_out_is_found():
+    redactor = Redactor(["sk-abc/DEF+ghi"])
+    assert redactor.data(rb'{"a":"\u0073k-abc\/DEF+ghi"}') == b'{"a":"[redacted]"}'
+    assert redactor.data(rb'{"a":"sk-abc\/DEF+ghi"') == b'{"a":"[redacted]"'
+    assert redactor.text("?key=sk-abc%2fDEF%2bghi") == "?key=[redacted]"
+    same = rb'{"a":"\u00e9\ud55c"}'
+    assert redactor.data(same) is same
 
 
 def test_the_longer_of_two_keys_is_replaced_whole_and_short_words_are_left_alone():

@@ -46,7 +46,7 @@ async def test_a_blank_reply_is_asked_again_and_a_rerun_asks_again(
     assert provider.stats.calls == 4 * len(BLANKS)
 
 
-@pytest.mark.parametrize("blank", BLANKS)
+@pytest.mark.parametrize("blank", [*BLANKS, "<|im_end|>", "</s>\n</s>", "&nbsp;&#8203;", "\U0001d159"])
 async def test_a_blank_of_any_adapter_is_no_answer(blank: str) -> None:
     async with Gateway({"t": ScriptedAdapter.of([blank, "Why?"])}) as gateway:
         gateway.clocks = VirtualTime().clocks

@@ -71,7 +71,7 @@ Try it with `[3, 1, 2]`.""",
 }  # fmt: skip
 
 
-class _Run(RunBuilder):
+class GalleryRun(RunBuilder):
     """Replies as tutors write them, with what they took and cost."""
 
     def _reply(self, subset: Subset, name: str) -> Reply:
@@ -84,7 +84,7 @@ class _Run(RunBuilder):
 
 def built_run(path: Path, subsets: int = 40, *, shift: float = 0.0, language: str = "en") -> Path:
     """A run of five tutors and two judges: ``subsets`` contexts, every pair on each."""
-    run = _Run(TUTORS, judges=("judge-a", "judge-b"), utterance=QUESTION, language=language)
+    run = GalleryRun(TUTORS, judges=("judge-a", "judge-b"), utterance=QUESTION, language=language)
     run.settings["run"]["name"] = "Tutors of algorithms"
     for _ in range(subsets):
         subset = run.subset()
@@ -131,7 +131,7 @@ def written(folder: Path, *, subsets: int = 40) -> dict[str, Path]:
     for command in (
         ["report", str(run), "--quiet"],
         ["report", str(run), "--quiet", "--language", "ko"],
-        ["report", str(run), "--site", str(folder / "site")],
+        ["report", str(run), "--site", str(folder / "site"), "--against", str(other)],
         ["compare", str(run), str(other), "--out", str(folder / "compare")],
         ["agree", "--ratings", str(_ratings(folder)), "--scale", "1..5", "--out", str(folder / "agree")],
         ["agent-runs", str(_agent_runs(folder)), "--out", str(folder / "agent"), "--language", "en"],

@@ -14,122 +14,46 @@ from frontdesk.cli import COMMANDS
 from tests.frontdesk.test_another_language import Visible
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def _split(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’]+")
 _RUN = re.compile(r"[A-Za-z][A-Za-z'’-]*(?:[,;:]? +[A-Za-z][A-Za-z'’-]*){2,}")
 _NAME = re.compile(
-    "|".join(
-        (
-            r"tutor-arena [a-z-]+( [a-z]+\b)?|human plan|pip install \S+|--[a-z][a-z-]*",
-            r"\[[a-z]+\]|[a-z]+ = [a-z0-9]+",
-            r"^[a-z]+(?=: )|'[^'\n]*'|\"[^\"\n]*\"|`[^`\n]*`|https?:\S+",
-            (
-                r"[\w./~@:=*\\\[\]$-]*(?:[A-Za-z0-9][_=/\\@~*]|[_=/\\@~*][A-Za-z0-9]|[A-Za-z0-9][.-][A-Za-z0-9]|[0-9])"
-                r"[\w./~@:=*\\\[\]-]*"
-            ),
-        )
-    )
+    r"""tutor-arena[ ][a-z-]+([ ][a-z]+\b)?|human[ ]plan|pip[ ]install[ ]\S+|--[a-z][a-z-]*|\[[a-z]+\]
+    |[a-z]+[ ]=[ ][a-z0-9]+|\{\w+\}|^[a-z]+(?=:[ ])|price|\{[ ][^}\n]*\}|'[^'\n]*'|"[^"\n]*"|`[^`\n]*`|https?:\S+
+    |[\w./~@:=*\\\[\]$-]*(?:[A-Za-z0-9][_=/\\@~*]|[_=/\\@~*][A-Za-z0-9]|[A-Za-z0-9][.-][A-Za-z0-9]|[0-9])
+     [\w./~@:=*\\\[\]-]*""",
+    re.VERBOSE,
 )
 """Commands, options, sections, keys, files, addresses, hashes, and what stands in quotes as it was given."""
-_PROPER = frozenset(
-    [
-        "Krippendorff",
-        "Cronbach",
-        "Cohen",
-        "Holm",
-        "Wilcoxon",
-        "McNemar",
-        "Bradley",
-        "Terry",
-        "Davidson",
-        "Rao",
-        "Kupper",
-        "Wilson",
-        "Pearson",
-        "Spearman",
-        "Kendall",
-        "Fleiss",
-        "Gwet",
-        "Welch",
-        "Bridge",
-        "MathDial",
-        "SimulatorArena",
-        "SocraticBench",
-        "Google",
-        "Anthropic",
-        "Vertex",
-        "Cloud",
-        "Storage",
-        "Bedrock",
-        "BigQuery",
-        "Chromium",
-        "Parquet",
-        "OpenTelemetry",
-        "Ctrl",
-        "SQLite",
-        "id",
-        "ids",
-        "csv",
-        "tsv",
-        "json",
-        "jsonl",
-        "yaml",
-        "toml",
-        "true",
-        "false",
-        "dict",
-        "pip",
-        "pyarrow",
-        "pandas",
-        "matplotlib",
-        "litellm",
-        "xllamacpp",
-    ]
+_PROPER = _split(
+    """
+    Krippendorff Cronbach Cohen Holm Wilcoxon McNemar Bradley Terry Davidson Rao Kupper Wilson Pearson
+    Spearman Kendall Fleiss Gwet Welch Bridge MathDial SimulatorArena SocraticBench Google Anthropic Vertex
+    Cloud Storage Bedrock BigQuery Chromium Parquet OpenTelemetry Ctrl SQLite id ids csv tsv json jsonl yaml
+    toml true false dict pip pyarrow pandas matplotlib litellm xllamacpp Hedges Olkin Cliff Borenstein Pratt
+    Arrow Inspect Zstandard deflate polars
+    Satterthwaite responseTimeSec parquet tls Chen Crowd BT Elo choix Raw ddof CPython
+    """
 )
 """Authors of methods, sets of data and programs, which have no other name."""
 _SAID = ("dialogues", "subsets", "replies", "judgments", "sheets", "documents", "ratings", "items", "in")
 """Files of what models and people said: shown as it was said."""
-_IDS = frozenset(
-    [
-        "id",
-        "endpoint",
-        "endpoints",
-        "persona",
-        "question",
-        "model",
-        "judge",
-        "dialogue",
-        "rater",
-        "run",
-        "item",
-        "a",
-        "b",
-        "document",
-        "name",
-        "family",
-    ]
+_IDS = _split(
+    """
+    id endpoint endpoints persona question model judge dialogue rater run item a b document name family
+    """
 )
-TYPED = frozenset(
-    [
-        "repeat",
-        "run",
-        "file",
-        "tab",
-        "best",
-        "place",
-        "ranking",
-        "decide",
-        "all",
-        "openai",
-        "headers",
-        "body",
-        "items",
-        "factors",
-        "design",
-        "size",
-        "role",
-        "text",
-        "teacher",
-    ]
+TYPED = _split(
+    """
+    repeat run file tab best place ranking decide all openai headers body items factors design size role text
+    workers options kind inspect
+    teacher
+    """
 )
 """Values of options and keys of a configuration, as they are typed."""
 
@@ -202,7 +126,7 @@ def english(texts: Iterable[str], data: str = "", names: Iterable[str] = ()) -> 
 
     A word in capitals alone is an abbreviation or a placeholder; names are commands, keys, files and ``names``.
     """
-    known = _PROPER | set(COMMANDS) | set(names)
+    known = _PROPER | set(COMMANDS) | set(names) | {"tutor", "arena"}
     found: set[str] = set()
     for text in texts:
         own = _RUN.sub(lambda run: " · " if data and run[0].lower() in data else run[0], text)
@@ -227,7 +151,9 @@ def said_in(path: Path, *, raised: bool = False) -> Iterator[str]:
     """The sentences that a module writes, fields as a number: of results, or with ``raised`` of refusals."""
     tree = ast.parse(path.read_text("utf-8"))
     refusals = {id(part) for node in ast.walk(tree) if _refuses(node) for part in ast.walk(node)}
-    passed: set[int] = set()
+    passed = {
+        id(part) for node in ast.walk(tree) if isinstance(node, ast.Raise) for part in ast.walk(node)
+    } - refusals
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             passed.add(id(node.value))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
 from frontdesk.report.blocks import charts
 from frontdesk.report.figures import level_text
+from frontdesk.report.sections.comparison.document import document as comparison_page
 from frontdesk.report.sections.run.data import RunData
 from frontdesk.report.sections.run.document import banner
 from frontdesk.report.sections.run.document import document as run_report
@@ -15,9 +17,10 @@ from frontdesk.report.sections.run.result import headline
 from frontdesk.report.sentences import spoken
 from frontdesk.report.site import data as site_data
 from frontdesk.report.site.downloads import FILES, FOLDER, write_downloads
+from frontdesk.report.site.endpoint import FIRST_PAGE, page_name
 from frontdesk.report.site.endpoint import document as endpoint_page
-from frontdesk.report.site.endpoint import page_name
 from frontdesk.report.writers.html import common, environment, html, render
+from frontdesk.runner.comparing import Comparison, Texts
 from frontdesk.runner.config import SiteSection
 from runstore.languages import words
 from runstore.problems import Problem
@@ -36,13 +39,19 @@ SCRIPTS = (
 )
 FACTS = ("date", "method", "judges", "cost_usd", "licence", "contact")
 FIGURES = ("history", "cost", "seconds", "judges", "first-effect", "length-effect")
+COMPARISON = "comparison.html"
 MARK = "tutor-arena-site.txt"
 _MOST_FREEDOM = 200
 
 
-def write_site(data: RunData, out: Path, language: Language | None = None) -> Path:
+Moved = tuple[Comparison, tuple[Texts, Texts]]
+"""A comparison with an earlier run, and the texts of both."""
+
+
+def write_site(data: RunData, out: Path, language: Language | None = None, moved: Moved | None = None) -> Path:
     """Write the site of a judged and rated run into ``out``; returns its first page.
 
+    ``moved``: what a page of its own tells of an earlier run.
     Raises Problem for a folder that holds anything but an earlier site.
     """
     language = language or data.config.run.language
@@ -63,6 +72,7 @@ def write_site(data: RunData, out: Path, language: Language | None = None) -> Pa
     say = words("frontdesk.report", "run", language)
     write_downloads(data, out, told)
     _endpoints(data, out, str(told["title"]), language)
+    _comparison(moved, out, str(told["title"]), language)
     drawn = {chart.key: chart for chart in charts(run_report(data, language))}
     page = render(
         "site.html.j2",
@@ -72,6 +82,7 @@ def write_site(data: RunData, out: Path, language: Language | None = None) -> Pa
         facts=[(words("frontdesk.report", "site", language)(key), told[key]) for key in FACTS if told[key]],
         downloads=[(name, f"{FOLDER}/{name}") for name in FILES],
         figures=[drawn[key] for key in drawn if key in FIGURES or key.startswith("by-")],
+        compared=COMPARISON if moved is not None else "",
         **common(language),
         say=say,
         words=words("frontdesk.report", "site", language).texts,
@@ -127,6 +138,15 @@ def _endpoints(data: RunData, out: Path, title: str, language: Language) -> None
             path.unlink()
     for file, name in wanted.items():
         write_text(out / file, html(endpoint_page(data, name, title, language)))
+
+
+def _comparison(moved: Moved | None, out: Path, title: str, language: Language) -> None:
+    """The page of what moved, or none."""
+    if moved is None:
+        (out / COMPARISON).unlink(missing_ok=True)
+    else:
+        page = replace(comparison_page(*moved, language), back=(title, FIRST_PAGE))
+        write_text(out / COMPARISON, html(page))
 
 
 def _script(name: str, value: object) -> bytes:

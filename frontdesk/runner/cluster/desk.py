@@ -164,10 +164,10 @@ class Desk:
     def permits(
         self,
         holder: str,
-        wanted: list[tuple[float, float] | None],
+        wanted: list[tuple[float, float, bool]],
         told: list[tuple[Any, Any, Any]],
         is_over: list[bool],
-        back: list[tuple[float, float] | None],
+        back: list[tuple[float, float, bool]],
     ) -> tuple[int, str | None]:
         """Calls under the run's caps; what ended, and what is given back, is taken in first."""
         lender = self._open().lender
@@ -207,8 +207,8 @@ class Desk:
         return None
 
 
-def _most(value: Sequence[float] | None) -> Most | None:
-    return None if value is None else Most(*value)
+def _most(value: tuple[float, float, bool]) -> Most:
+    return Most(*value)
 
 
 def _sum(parts: Any) -> dict[str, Any]:

@@ -90,5 +90,34 @@
     }
   });
 
+  // Number keys answer the marked question: the one in focus, else the first without an answer.
+  const boxes = () => [...form.querySelectorAll("fieldset")].filter((box) => !box.hidden && box.querySelector("[type=radio]"));
+  const answered = (box) => Boolean(box.querySelector("[type=radio]:checked"));
+  const current = () => boxes().find((box) => box.contains(document.activeElement)) ?? boxes().find((box) => !answered(box)) ?? null;
+  const mark = () => {
+    const chosen = current();
+    for (const box of form.querySelectorAll("fieldset")) box.classList.toggle("current", box === chosen);
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || !/^[1-9]$/.test(event.key)) return;
+    if (event.target.closest("textarea, [type=text], select, summary")) return;
+    const box = current();
+    const option = box && [...box.querySelectorAll("[type=radio]")][Number(event.key) - 1];
+    if (!option) return;
+    event.preventDefault();
+    option.checked = true;
+    option.dispatchEvent(new Event("change", { bubbles: true }));
+    const next = boxes().find((other) => !answered(other));
+    const goal = next ? next.querySelector("[type=radio]") : option;
+    goal.focus({ preventScroll: true });
+    (next ?? box).scrollIntoView({ block: "center" });
+    mark();
+  });
+  form.addEventListener("focusin", mark);
+  form.addEventListener("change", mark);
+  const hint = form.querySelector(".keys");
+  if (hint && boxes().length) hint.hidden = false;
+
   followUps();
+  mark();
 })();

@@ -203,3 +203,9 @@ async def test_the_order_of_rows_changes_no_figure(tmp_path: Path, table: Path) 
         assert row["round"] == twin["round"]
         for figure in ("intent", "accuracy", "speed", "stability"):
             assert row[figure]["score"] == pytest.approx(twin[figure]["score"])
+
+
+async def test_the_causes_of_instability_are_counted_most_frequent_first(table: Path) -> None:
+    causes = written(await scored(table))["instability"]
+    assert sum(cause["items"] for cause in causes) == 6  # five items of round 1, one of round 2
+    assert [cause["items"] for cause in causes] == sorted((cause["items"] for cause in causes), reverse=True)

@@ -265,3 +265,23 @@ def test_documents_must_be_what_the_study_declares(tmp_path: Path) -> None:
     (tmp_path / "documents.jsonl").write_text("\n".join([*lines, lines[3]]), encoding="utf-8")
     with pytest.raises(InputProblem, match=r"31.*d04"):
         load_documents(study, tmp_path)
+
+
+def test_the_example_takes_the_protocols_ninety_minutes() -> None:
+    study = load_study(SOURCE)
+    one = study.time.per_item
+    assert (study.time.training, study.time.survey, one) == (15, 15, {"read": 2, "review": 5, "answer": 5})
+    assert study.time.training + 5 * sum(one.values()) + study.time.survey == 90
+    told = " ".join(paragraph["ko"] for paragraph in study.consent.paragraphs)
+    assert [word for word in ("목적", "절차", "90분", "개인", "철회", "사례비") if word not in told] == []
+
+
+def test_the_example_asks_fifteen_and_twelve_questions_of_the_protocols_kinds() -> None:
+    forms = load_study(SOURCE).forms
+    kinds = {
+        name: Counter(each.kind for each in forms[name].questions if each.shown_if is None)
+        for name in ("expert", "lay")
+    }
+    assert {name: sum(kind.values()) for name, kind in kinds.items()} == {"expert": 15, "lay": 12}
+    sevens = [each.id for each in forms["lay"].questions if each.kind == "likert" and each.points == 7]
+    assert len(sevens) == 2

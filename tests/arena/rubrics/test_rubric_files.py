@@ -132,3 +132,40 @@ def test_minutes_say_what_their_source_says_beside_its_tables() -> None:
     assert "too narrow" in anchors["evidence_accuracy"][3]["en"].replace("\n", " ")
     assert "split too finely" in anchors["structural_consistency"][4]["en"]
     assert [measure.name for measure in measures(rubric)][-2:] == ["clarity", "total"]
+
+
+def _said(name: str) -> str:
+    return (Path(shipped()[name])).read_text("utf-8")
+
+
+def test_the_checklist_asks_for_no_clarification_by_the_tutor() -> None:
+    rubric = load_rubric("qac")
+    c1 = next(item for item in rubric.items if item.name == "C1")
+    assert [element.key for element in c1.elements] == [
+        "goal_centered_consistency",
+        "context_reference",
+        "topic_continuity",
+        "previous_turn_connection",
+    ]
+    assert not [key for item in rubric.items for element in item.elements if "clarif" in (key := element.key)]
+    assert "명료화" not in _said("qac")
+
+
+def test_the_floor_is_set_by_encouragement_talk_errors_and_no_reply() -> None:
+    (flag,) = load_rubric("qac").flags
+    for language, causes in {
+        "en": ("encouragement", "small talk", "error message", "no reply at all"),
+        "ko": ("격려", "잡담", "오류 메시지", "답변이 아예 없었다면"),
+    }.items():
+        assert [cause for cause in causes if cause not in flag.question[language]] == []
+
+
+def test_the_minutes_anchors_have_their_sources_limits() -> None:
+    anchors = {
+        item.key: item.scale.anchors for item in load_rubric("meeting_minutes").items if item.scale is not None
+    }
+    complete, evidence = anchors["comprehensiveness"], anchors["evidence_accuracy"]
+    assert ["80" in complete[4]["ko"], "50~80" in complete[3]["ko"], "절반" in complete[2]["ko"]] == [True] * 3
+    assert "5%" in evidence[4]["ko"]
+    assert all(side in evidence[3]["en"] for side in ("too broad", "too narrow"))
+    assert "한두 곳" in anchors["factuality"][3]["ko"]

@@ -183,3 +183,10 @@ async def test_minutes_are_scored_as_question_and_answer() -> None:
     prompt = form.prompt(Session(id="m", messages=messages))
     assert "[0] Question: Write the minutes.\n[1] Answer: We meet on Monday." in prompt.messages[1].content
     assert "whole number from 0 to 5" in prompt.messages[0].content
+
+
+def test_evidence_is_asked_for_in_thirty_to_a_hundred_characters() -> None:
+    for language, asked in {"en": "30 to 100 characters", "ko": "30자에서 100자"}.items():
+        system = Form.load(QAC, language).prompt(SUBJECT).messages[0].content
+        assert asked in system
+        assert {"en": "say what is missing", "ko": "무엇이 없는지"}[language] in system

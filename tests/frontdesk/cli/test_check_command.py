@@ -3,6 +3,7 @@
 import asyncio
 
 from frontdesk.cli import main
+from frontdesk.runner import config as configuration
 from tests.support.proxy_server import proxy_server
 from tests.support.small_runs import write_config
 
@@ -25,3 +26,10 @@ async def test_nothing_is_said_of_a_way_without_a_proxy(provider, tmp_path, caps
     assert await asyncio.to_thread(main, ["check", str(config)]) == 0
     shown = capsys.readouterr().out
     assert "answers in" in shown and "proxy" not in shown
+
+
+def test_the_shipped_configuration_is_the_sources_size(tmp_path):
+    assert main(["init", str(tmp_path / "arena.toml")]) == 0
+    config = configuration.load(tmp_path / "arena.toml")
+    assert (config.simulate.dialogues, config.simulate.turns, config.cut.subsets) == (100, 4, 200)
+    assert config.judge.rounds == 3

@@ -10,6 +10,8 @@ from pathlib import Path
 from frontdesk.runner.calls import summarise
 from runstore.journal import read_rows
 from runstore.publish import read_csv
+from tests.support import fake_shapes
+from tests.support.fake_faults import Reply
 from tests.support.fake_provider import FakeProvider
 from tests.support.scoring_command import JUDGES, prepared, said, started
 
@@ -91,3 +93,13 @@ def test_a_judge_without_a_batch_interface_is_refused_before_anything_is_called(
         assert "endpoints.tutor.kind: found 'ureka', which has no batch interface" in said(tmp_path / "out")
         assert provider.stats.calls == 0
         assert not provider.batches.log
+
+
+def test_a_judge_that_cannot_be_read_is_found_before_a_batch_is_bought(tmp_path: Path) -> None:
+    with FakeProvider() as provider:
+        command = prepared(tmp_path, provider, 40, timeout_s=20)
+        provider.script = lambda asked, attempt: Reply(fake_shapes.answer(asked, "I would rather not."))
+        running = by_batch(command, tmp_path / "out")
+        assert running.wait(60) == 3, said(tmp_path / "out")
+        assert "first 4 sheets 0 could be read" in said(tmp_path / "out")
+        assert not provider.batches.jobs and provider.stats.calls < 40 * len(JUDGES)

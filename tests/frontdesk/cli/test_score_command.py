@@ -1,4 +1,5 @@
 import json
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -163,6 +164,7 @@ def test_people_score_beside_judges_and_can_be_the_reference(tmp_path: Path) -> 
     assert score(config, source, out, "--sheets", str(people), "--reference", "teacher") == 0
     pairs = json.loads((out / "agreement.json").read_bytes())["measures"][0]["pairs"]
     assert [(pair["first"], pair["second"]) for pair in pairs] == [("j", "teacher")]
+    assert stat.S_IMODE((out / "people.jsonl").stat().st_mode) == 0o600
     bias = next(one for one in pairs[0]["statistics"] if one["key"] == "bias")
     assert bias["value"] == 32
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import orjson
@@ -10,8 +13,9 @@ import pytest
 
 from frontdesk.report.sections.run.data import RunData, load
 from frontdesk.report.site.write import write_site
+from frontdesk.runner.config import SiteSection, parse, settled, to_toml
 from runstore.languages import words
-from runstore.problems import Problem
+from runstore.problems import InputProblem, Problem
 from tests.support.run_folders import RunBuilder
 
 STATIC = Path(__file__).resolve().parents[3] / "frontdesk" / "report" / "site" / "static"
@@ -79,3 +83,39 @@ def test_the_scripts_use_known_words_and_never_markup_or_the_network() -> None:
         "http://",
     ):
         assert forbidden not in re.sub(r"http://www\.w3\.org/(2000/svg|1999/xhtml|1998/Math/MathML)", "", text)
+
+
+def test_a_site_says_of_itself_what_the_configuration_says(data: RunData, tmp_path: Path) -> None:
+    said = SiteSection(
+        title="Tutors <b>2026</b>", description="Of a & b.", date=date(2026, 8, 14), licence="CC BY 4.0"
+    )
+    told = replace(data, config=data.config.model_copy(update={"site": said}))
+    page = write_site(told, tmp_path / "site", "en").read_text("utf-8")
+    assert "<h1>Tutors &lt;b&gt;2026&lt;/b&gt;</h1>" in page
+    for text in ("Of a &amp; b.", "2026-08-14", "CC BY 4.0", "Bradley-Terry"):
+        assert text in page
+    stored = orjson.loads((tmp_path / "site" / "downloads" / "site.json").read_bytes())
+    assert (stored["title"], stored["licence"], stored["date"]) == (
+        "Tutors <b>2026</b>",
+        "CC BY 4.0",
+        "2026-08-14",
+    )
+
+
+def test_what_a_site_says_of_itself_changes_no_run() -> None:
+    plain = {"run": {"name": "n"}}
+    with_site = {**plain, "site": {"title": "t", "date": date(2026, 1, 2)}}
+    assert settled(parse(with_site)) == settled(parse(plain))
+    assert parse(tomllib.loads(to_toml(parse(with_site)))).site == parse(with_site).site
+    with pytest.raises(InputProblem, match="licence"):
+        parse({"site": {"license": "CC0"}})
+
+
+def test_pages_of_endpoints_that_are_gone_go_and_others_stay(data: RunData, tmp_path: Path) -> None:
+    out = tmp_path / "site"
+    write_site(data, out)
+    pages = {path.name for path in out.glob("endpoint-*.html")}
+    assert len(pages) == len(data.names)
+    (out / "endpoint-old.html").write_text("old")
+    write_site(data, out)
+    assert {path.name for path in out.glob("endpoint-*.html")} == pages

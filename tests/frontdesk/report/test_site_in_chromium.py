@@ -164,10 +164,11 @@ def test_the_address_keeps_filters_and_search_and_names_a_match_for_good(page: A
     page.locator("form").get_by_label("Subject").select_option(label="databases")
     page.locator("form").get_by_label("Agreement").select_option(label="Majority")
     page.locator("#query").fill("s-0000")
-    page.locator("#found").get_by_text(" of ").wait_for()
-    page.wait_for_function("location.search.includes('q=')")
+    page.wait_for_url(lambda url: "q=s-0000" in url)
     page.locator("#list a").nth(1).click()
     page.wait_for_selector("#match .beside")
+    page.wait_for_timeout(1000)  # texts that are still searched may add to the list
+    found = page.locator("#found").inner_text()
     listed, opened = page.locator("#list").inner_text(), page.locator("#match h3").inner_text()
     address = page.url
     assert "#match/s-0000" in address
@@ -176,7 +177,8 @@ def test_the_address_keeps_filters_and_search_and_names_a_match_for_good(page: A
     page.goto(address)
     page.wait_for_selector("#match .beside")
     assert page.locator("#match h3").inner_text() == opened
-    page.wait_for_function("text => document.getElementById('list').innerText === text", arg=listed)
+    wait_for(page, found)
+    assert page.locator("#list").inner_text() == listed
     assert page.locator("form").get_by_label("Subject").input_value() != "-1"
     assert page.locator("#trouble").is_hidden()
 

@@ -15,29 +15,41 @@ from frontdesk.report.run import write_report
 from runstore.languages import languages
 from tests.support.fake_provider import FakeProvider
 from tests.support.run_folders import RunBuilder
-from tests.support.small_runs import write_config
+from tests.support.small_runs import to_toml, write_config
 
-KINDS = ("gemini", "openai", "anthropic")
+KINDS = ("gemini", "openai", "anthropic", "bedrock", "http", "litellm")
+"""Every shipped kind that sends a prompt over a wire; ureka sends the student's words alone."""
 
 
 @pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_contestant_is_sent_a_criterion_of_the_judge(
-    kind: str, language: str, provider: FakeProvider, tmp_path: Path
+    kind: str, language: str, provider: FakeProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("A_KEY", "k-0123456789")
+    shape = "openai" if kind == "litellm" else kind
     config = write_config(tmp_path / "c.toml", provider, dialogues=1, subsets=1)
     text = config.read_text().replace("[run]\n", f'[run]\nlanguage = "{language}"\n')
-    table = "\n".join(f"{key} = {json.dumps(value)}" for key, value in provider.settings(kind).items())
+    table = to_toml({"endpoints.new": settings_of(kind, provider)})
     contestants = text.replace('"ureka", "gemini"', '"ureka", "new"')
-    config.write_text(f"{contestants}\n[endpoints.new]\n{table}\n")
+    config.write_text(f"{contestants}\n{table}\n")
     assert main(["run", str(config), "--run", str(tmp_path / "run")]) == 0
     sent = [
-        system_text(asked.body) for asked in provider.requests if asked.role == "teacher" and asked.shape == kind
+        system_text(asked.body) for asked in provider.requests if asked.role == "teacher" and asked.shape == shape
     ]
     assert sent
     names = [word for each in criteria.load(None, language) for word in (each.id, each.name)]
     wanted = re.compile("|".join(re.escape(name) for name in names if len(name) > 1), re.IGNORECASE)
     assert not [text for text in sent if wanted.search(text)]
+
+
+def settings_of(kind: str, provider: FakeProvider) -> dict[str, Any]:
+    if kind == "litellm":
+        pytest.importorskip("litellm", reason="the extra [litellm] is not installed")
+        base = {"kind": kind, "model": "mistral/fake-1", "base_url": f"{provider.url}/v1"}
+        return base | {"api_key_env": "A_KEY"}
+    more = {"region": "eu-west-1", "api_key_env": "A_KEY"} if kind == "bedrock" else {}
+    return provider.settings(kind, **more)
 
 
 def system_text(body: Any) -> str:
@@ -46,7 +58,8 @@ def system_text(body: Any) -> str:
         return json.dumps(body["systemInstruction"], ensure_ascii=False)
     if "system" in body:
         return json.dumps(body["system"], ensure_ascii=False)
-    return "\n".join(message["content"] for message in body["messages"] if message["role"] == "system")
+    messages = body.get("messages") or body["history"]
+    return "\n".join(message["content"] for message in messages if message["role"] == "system")
 
 
 def test_the_report_says_who_was_told_what_and_warns_where_it_differs(tmp_path: Path) -> None:

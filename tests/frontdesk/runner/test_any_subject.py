@@ -24,6 +24,10 @@ SUBJECTS = {
         ("middle-school mathematics", "중학교 수학"),
         ("You go to middle school.", "당신은 중학생이다."),
     ),
+    "welding": (
+        ("welding", "용접"),
+        ("You learn welding at a technical school.", "당신은 기술학교에서 용접을 배운다."),
+    ),
     "literature": (("Korean literature", "국문학"), ("You read Korean literature.", "당신은 국문학을 공부한다.")),
 }
 FACTORS = """
@@ -49,6 +53,10 @@ QUESTIONS = {
     "school maths": (
         ("Why does dividing by a half make a number larger?", "2분의 1로 나누면 왜 수가 더 커지나요?"),
         ("Why is the sum of two odd numbers even?", "홀수 두 개를 더하면 왜 짝수가 되나요?"),
+    ),
+    "welding": (
+        ("Why does a fillet weld crack when it cools too fast?", "모살 용접부는 너무 빨리 식으면 왜 갈라지나요?"),
+        ("Why is the electrode baked before use?", "용접봉은 왜 쓰기 전에 말려야 하나요?"),
     ),
     "literature": (
         ("Why does the speaker of a sijo turn in the last line?", "시조는 왜 종장에서 시상을 바꾸나요?"),

@@ -222,9 +222,9 @@ async def test_the_organiser_sees_progress_flags_and_the_export(tmp_path: Path) 
                 page = await answer.text()
             async with session.get(f"{page_of_organiser}/ratings.csv") as answer:
                 rows = list(csv.DictReader(io.StringIO(await answer.text())))
-    assert "5 of 165 items finished" in page
-    assert re.search(r"lay-01</td><td>lay</td><td>thanks</td><td class=\"n\">5 / 5", page)
-    assert "straight-lining, too fast" in page
+    assert "165건 중 5건 끝남" in page
+    assert re.search(r"lay-01</td><td>lay</td><td>끝</td><td class=\"n\">5 / 5", page)
+    assert "같은 점수만 고름, 너무 빠름" in page
     assert not [name for name in NAMES if name in page]
     assert list(rows[0]) == ["rater", "document", "condition", "question", "value", "seconds", "submitted_at"]
     assert {row["condition"] for row in rows} == {"A", "B"}

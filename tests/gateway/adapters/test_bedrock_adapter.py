@@ -150,6 +150,29 @@ async def test_answers_with_thinking_and_a_cache(provider: FakeProvider) -> None
     assert answer.usage == Usage(input=125, output=7, cached=100, cache_written=12, cache_written_1h=8)
 
 
+async def test_recorded_responses_are_read_again_without_credentials(
+    provider: FakeProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    says(provider, [{"text": "Half of"}], "max_tokens", usage={"inputTokens": 3, "outputTokens": 2})
+    settings = table(provider, accept_truncated=True)
+    first = await recorded(tmp_path, settings)
+    assert first.finish == "length" and first.request_id == "r-1"
+    without_keys(monkeypatch)
+    assert await recorded(tmp_path, settings, offline=True) == first
+    with pytest.raises(CallFailed, match="truncated with its text unfinished"):
+        await recorded(tmp_path, settings | {"accept_truncated": False}, offline=True)
+    assert provider.stats.calls == 1
+
+
+async def recorded(folder: Path, settings: dict[str, Any], *, offline: bool = False) -> Any:
+    journal = Journal(folder / "journal", read_only=offline)
+    try:
+        async with Gateway.open({"t": settings}, journal=journal, offline=offline) as gateway:
+            return await gateway.ask("t", chat("hi"))
+    finally:
+        journal.close()
+
+
 async def test_counts_that_are_none_are_unknown(provider: FakeProvider) -> None:
     says(provider, [{"text": "Why?"}], usage={"inputTokens": -1, "outputTokens": 2.5})
     answer = await attempt(endpoint(table(provider)), chat("hi"))

@@ -97,3 +97,54 @@ def test_every_kind_of_the_catalog_can_be_found() -> None:
         cls = catalog.adapter_class(kind)
         assert hasattr(cls, "compose")
         assert "kind" in cls.Settings.model_fields
+
+
+LITERAL = "sk-proj-AbCdEf0123456789xyz"
+
+
+@pytest.mark.parametrize(
+    ("settings", "place"),
+    [
+        ({"extra_body": {"note": f"use {LITERAL} please"}}, "extra_body.note"),
+        ({"extra_body": {"cfg": '{"api_key": "abcdef123456"}'}}, "extra_body.cfg.api_key"),
+        ({"extra_body": {"a": {"accessToken": "abcdef123456"}}}, "extra_body.a.accessToken"),
+        ({"extra_body": {"auth": {"bearer": "abcdef123456"}}}, "extra_body.auth.bearer"),
+        ({"extra_body": {"api_key": ["abcdef123456"]}}, "extra_body.api_key"),
+        ({"extra_body": {"api_key": 123456789012}}, "extra_body.api_key"),
+        ({"extra_body": {"passphrase": "abcdef123456"}}, "extra_body.passphrase"),
+        ({"extra_headers": {"X-Auth": "abcdef123456"}}, "extra_headers.X-Auth"),
+        ({"extra_headers": {"X-Course": "Bearer abcdef0123456789ab"}}, "extra_headers.X-Course"),
+        ({"extra_headers": {"X-Course": "Basic dXNlcjpwYXNzd29yZA=="}}, "extra_headers.X-Course"),
+        ({"extra_headers": {"X-Course": "a3f5" * 16}}, "extra_headers.X-Course"),
+        ({"extra_headers": {"X-Course": "nvapi-abcdefghij0123456789"}}, "extra_headers.X-Course"),
+        ({"extra_headers": {"X-Course": "github_pat_11ABCDEFG0123456789"}}, "extra_headers.X-Course"),
+        ({"extra_headers": {"Api-Key-2": "abcdef123456"}}, "extra_headers.Api-Key-2"),
+        ({"system": f"The key is {LITERAL}."}, "system"),
+        ({"base_url": f"https://models.example/{LITERAL}/v1"}, "base_url"),
+        ({"base_url": "https://models.example/v1?sig=abcdef123456"}, "base_url"),
+        ({"base_url": f"https://models.example/v1?x={LITERAL.replace('-', '%2D')}"}, "base_url"),
+    ],
+)
+def test_what_looks_like_a_key_is_refused_wherever_it_stands(settings: dict[str, Any], place: str) -> None:
+    with pytest.raises(Problem, match="holds a key") as refused:
+        catalog.build("t", {"kind": "openai", "model": "m", **settings})
+    assert f"endpoints.t.{place}:" in str(refused.value) and "abcdef" not in str(refused.value).lower()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"extra_body": {"eos_token": "<|im_end|>", "stop_token": "<|eot_id|>", "max_tokens": 12_345_678}},
+        {"extra_headers": {"X-Course": "introduction-to-algorithms-2026-fall-term-2"}},
+        {"extra_headers": {"X-Request": "123e4567-e89b-12d3-a456-426614174000"}},
+        {"system": "Explain sk-learn and the token [end] to a beginner; the secret is practice."},
+        {"base_url": "https://models.example/v1?api-version=2024-10-21"},
+    ],
+)
+def test_what_only_sounds_like_one_is_taken(settings: dict[str, Any]) -> None:
+    catalog.build("t", {"kind": "openai", "model": "m", **settings})
+
+
+def test_an_address_has_no_fragment() -> None:
+    with pytest.raises(Problem, match="#part, which is never sent"):
+        catalog.build("t", {"kind": "openai", "model": "m", "base_url": "https://models.example/v1?a=1#part"})

@@ -10,7 +10,7 @@ from multidict import CIMultiDict
 
 from gateway.adapters import classify
 from gateway.adapters.base import WireReply
-from gateway.errors import Fault
+from gateway.errors import Fault, Retry
 
 
 def failed(status: int, body: Any, **headers: str) -> Fault:
@@ -21,6 +21,10 @@ def failed(status: int, body: Any, **headers: str) -> Fault:
 
 def google(status: int, name: str, message: str, *details: Any) -> Any:
     return {"error": {"code": status, "message": message, "status": name, "details": list(details)}}
+
+
+def denied(reason: str) -> Any:
+    return {"error": {"code": 403, "status": "PERMISSION_DENIED", "errors": [{"reason": reason}]}}
 
 
 def openai(message: str, code: Any = None, kind: str = "invalid_request_error") -> Any:
@@ -38,6 +42,14 @@ def openai(message: str, code: Any = None, kind: str = "invalid_request_error") 
             "no",
         ),
         (400, google(400, "INVALID_ARGUMENT", "temperature must be in [0, 2]"), "bad_request", "no"),
+        (403, denied("userRateLimitExceeded"), "rate_limit", "rate_limited"),
+        (403, denied("dailyLimitExceeded"), "quota", "no"),
+        (403, denied("forbidden"), "auth", "no"),
+        (400, {"__type": "com.amazonaws#ThrottlingException", "message": "slow"}, "rate_limit", "rate_limited"),
+        (400, {"code": "Arrearage", "message": "Access denied"}, "quota", "no"),
+        (429, {"error": {"code": "1113", "message": "余额不足或无可用资源包"}}, "quota", "no"),
+        (429, {"message": "A trial key is limited to 1000 API calls / month."}, "quota", "no"),
+        (429, {"message": "quota", "code": "rate_limit_exceeded"}, "rate_limit", "rate_limited"),
         (
             400,
             google(400, "INVALID_ARGUMENT", "The input token count (9) exceeds the maximum"),
@@ -250,3 +262,13 @@ def test_messages_stay_short_and_on_one_line() -> None:
     assert "\n" not in fault.message
     assert "<" not in fault.message
     assert len(fault.message) < 500
+
+
+def test_a_router_passes_on_the_headers_of_its_provider() -> None:
+    passed_on = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "4000", "Retry-After": 7}
+    body = {"error": {"code": 429, "message": "Provider returned error", "metadata": {"headers": passed_on}}}
+    found = failed(429, body)
+    assert (found.kind, found.retry) == ("rate_limit", Retry("rate_limited", 4000.0))
+    assert failed(429, body, retry_after="3").retry == Retry("rate_limited", 3.0)
+    body["error"]["metadata"] = {"headers": ["x"]}
+    assert failed(429, body).retry == Retry("rate_limited", None)

@@ -14,6 +14,7 @@ import orjson
 import pytest
 
 from gateway.adapters.catalog import build
+from gateway.adapters.litellm import LitellmAdapter
 from gateway.engine import Gateway
 from gateway.errors import CallFailed
 from gateway.prompt import Schema
@@ -72,7 +73,8 @@ async def test_its_providers_answer_as_by_their_own_kinds(
     assert b"0.5" in sent and b"77" in sent and b"key-of-the-provider" not in sent
     assert answer.usage.input and answer.usage.output
     (row,) = [row for row in journal.rows() if row["state"] == "ok"]
-    assert row["response"] == [orjson.loads(provider.good(asked))]
+    raw, completion = row["response"]
+    assert raw == orjson.loads(provider.good(asked)) and completion["object"] == "chat.completion"
     journal.close()
     written = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
     assert b"key-of-the-provider" not in written
@@ -95,6 +97,36 @@ def completion(**changes: Any) -> dict[str, Any]:
 
 def says(provider: FakeProvider, body: Any, status: int = 200, **headers: str) -> None:
     provider.script = lambda asked, number: Reply(orjson.dumps(body), status, headers)
+
+
+@pytest.mark.parametrize("form", [FORMS[0], FORMS[2]])
+async def test_recorded_responses_are_read_again_without_litellm_or_a_call(
+    provider: FakeProvider, tmp_path: Path, form: tuple[str, str, str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider.script = lambda asked, number: "truncated"
+    settings = table(provider, *form[:2], accept_truncated=True)
+    first = await recorded(tmp_path, settings)
+    monkeypatch.setattr(LitellmAdapter, "make_ready", pytest.fail)
+    assert await recorded(tmp_path, settings, offline=True) == first
+    with pytest.raises(CallFailed, match="truncated with its text unfinished"):
+        await recorded(tmp_path, settings | {"accept_truncated": False}, offline=True)
+    assert provider.stats.calls == 1
+
+
+async def test_a_failed_reply_is_read_again_too(provider: FakeProvider, tmp_path: Path) -> None:
+    provider.script = lambda asked, number: "truncated"
+    with pytest.raises(CallFailed):
+        await recorded(tmp_path, table(provider))
+    accepted = await recorded(tmp_path, table(provider, accept_truncated=True))
+    assert accepted.finish == "length" and provider.stats.calls == 1
+
+
+async def recorded(folder: Path, settings: dict[str, Any], **options: Any) -> Any:
+    journal = Journal(folder / "journal", read_only=bool(options))
+    try:
+        return await ask(settings, journal=journal, **options)
+    finally:
+        journal.close()
 
 
 @pytest.mark.parametrize(

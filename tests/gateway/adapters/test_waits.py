@@ -27,6 +27,8 @@ def now() -> float:
         (" 1.5 ", 1.5),
         ("0", 0.0),
         ("86400", 86400.0),
+        ("7s", 7.0),
+        ("1m30s", 90.0),
         ("Wed, 05 Aug 2026 09:00:00 GMT", None),
         ("soon", None),
         ("-4", None),
@@ -91,6 +93,9 @@ def test_header_and_retry_info_together_never_ask_early() -> None:
         ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": str(int(NOON + 4))}, 4.0),
         ({"ratelimit-remaining": "0", "ratelimit-reset": "11"}, 11.0),
         ({"ratelimit-remaining": "0"}, None),
+        ({"ratelimit": "limit=10, remaining=0, reset=5"}, 5.0),
+        ({"ratelimit": '"minute";r=0;t=30'}, 30.0),
+        ({"ratelimit": "limit=10, remaining=3, reset=5"}, None),
     ],
 )
 def test_rate_headers_count_where_the_allowance_is_used_up(headers: dict[str, str], wait: float | None) -> None:
@@ -105,6 +110,11 @@ def test_rate_headers_count_where_the_allowance_is_used_up(headers: dict[str, st
         ("Please retry after 12 seconds", 12.0),
         ("try again in 20ms", 0.02),
         ("try again in 2 minutes", 120.0),
+        ("try again in 1 minute.", 60.0),
+        ("Please try again in 2 hours", 7200.0),
+        ("retry after 3 days", 259_200.0),
+        ("Please wait 5 seconds before retrying.", 5.0),
+        ("try again in 500 ms", 0.5),
         ("try again later", None),
     ],
 )

@@ -24,6 +24,7 @@ from frontdesk.report.blocks import (
 from frontdesk.report.figures import percent, plain
 from frontdesk.report.sections.agent_runs.risks import question_tables, risks
 from frontdesk.report.sections.agent_runs.texts import DIGITS, brief, check_line, counts_line, test_line
+from frontdesk.report.sentences import spoken
 from runstore.languages import Words, words
 from runstore.records import Language
 
@@ -71,14 +72,14 @@ def _summary(figures: AgentRuns, say: Words) -> Section:
     checks = [
         Point(f"{say('checks')}: {check_line(check, say)}", state=states[check.passed]) for check in figures.checks
     ]
-    data = ", ".join(brief(_input_line(each), 200) for each in figures.inputs)
+    data = ", ".join(brief(_input_line(each, say.language), 200) for each in figures.inputs)
     blocks.append(points(f"{say('data')}: {data}", f"{say('total')}: {total}", f"{say('runs')}: {runs}", *checks))
     return Section("summary", "", blocks)
 
 
-def _input_line(described: InputTable) -> str:
+def _input_line(described: InputTable, language: Language) -> str:
     """A file with how it was read: format, encoding, delimiter."""
-    how = [described.encoding, described.delimiter]
+    how = [spoken(part, language) for part in (described.encoding, described.delimiter)]
     return f"{described.file} ({', '.join(part for part in how if part)})"
 
 

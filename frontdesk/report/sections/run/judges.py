@@ -228,5 +228,5 @@ def _votes(say: Words, rounds: list[Judgment]) -> Table:
 def match_document(data: RunData, verdict: Verdict) -> Document:
     """One match by itself, for whoever looks a single one up."""
     say = words("frontdesk.report", "run", data.config.run.language)
-    example = _example(data, say, verdict)
-    return Document(example.title, say.language, None, [], [Section("match", "", [example])])
+    shown = example(data, say, verdict)
+    return Document(shown.title, say.language, None, [], [Section("match", "", [shown])])

@@ -80,7 +80,13 @@ def missing(data: RunData, say: Words) -> Section:
             columns("", say("count"))[1],
         )
         rows = [
-            cells(stage, kind, endpoint or "–", str(len(found)), found[0].message)
+            cells(
+                stage,
+                say.texts.get(f"failed_{kind}", kind),
+                endpoint or "–",
+                str(len(found)),
+                spoken(found[0].message, say.language),
+            )
             for (stage, kind, endpoint), found in sorted(groups.items())
         ]
         blocks.append(Table((*head, columns(say("first_message"))[0]), rows, title=say("failures_by_kind")))

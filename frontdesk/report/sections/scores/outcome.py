@@ -8,6 +8,8 @@ from pathlib import Path
 
 from arena.scoring.combine import Combined
 from arena.scoring.tables import JudgeRecord
+from frontdesk.report.blocks import charts
+from frontdesk.report.plots.files import write_pictures
 from frontdesk.report.sections.scores.document import document
 from frontdesk.report.sections.scores.notes import floors_open, incomplete
 from frontdesk.report.writers.html import html
@@ -23,6 +25,7 @@ class ScoreTeller:
     """The ``Teller`` of scoring runs."""
 
     language: Language
+    plots: tuple[str, ...] = ()
 
     def gaps(self, rows: Sequence[Combined], judges: Sequence[JudgeRecord]) -> list[str]:
         return incomplete(rows, judges, words("frontdesk.report", "scores", "en"))
@@ -31,7 +34,8 @@ class ScoreTeller:
         return floors_open(rows, words("frontdesk.report", "scores", "en"))
 
     def report(self, folder: Path, results: ScoreResults) -> None:
-        """``score.md`` and ``score.html``."""
+        """``score.md`` and ``score.html``, and ``plots/`` in the formats asked for."""
         report = document(results, self.language)
         write_text(folder / "score.md", markdown(report))
         write_text(folder / "score.html", html(report))
+        write_pictures(charts(report), folder / "plots", self.plots)

@@ -11,6 +11,7 @@ from arena.human.attention import Attention
 from arena.human.result import Votes
 from arena.human.themes import Themes
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, points
+from frontdesk.report.plots.dots import Dot, dot_chart
 from frontdesk.report.sections.run.people import vote_blocks
 from frontdesk.report.sections.study import table
 from frontdesk.report.sentences import spoken
@@ -62,13 +63,15 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "
 
 def _sections(analysis: Analysis, careful: Sequence[tuple[str, Attention]], say: Words) -> list[Section]:
     names = [key for key, _ in analysis.conditions]
+    called = {row.key: row.label for row in analysis.table}
     sections: list[Section] = []
     if analysis.table:
         sections.append(Section("tests", say("tests"), [_tests(analysis.table, names, say)]))
-        sections.append(Section("questions", say("questions"), [_tests(analysis.items, names, say)]))
+        drawn = _means(analysis, say)
+        sections.append(Section("questions", say("questions"), [*drawn, _tests(analysis.items, names, say)]))
     agreement = [
         (
-            f"{group}: {key}",
+            f"{group}: {called.get(key, key)}",
             _number(one.value),
             _interval(one.interval),
             say("n_of", n=one.n_used, of=one.n),
@@ -80,7 +83,7 @@ def _sections(analysis: Analysis, careful: Sequence[tuple[str, Attention]], say:
         alphas = _table(_heads("of alpha interval units remark", say), agreement, say("alpha_caption"))
         sections.append(Section("agreement", say("agreement"), [alphas]))
     if analysis.strata:
-        strata = [(f"{m}: {s}", c, *_cell(cell, say)) for m, s, c, cell in analysis.strata]
+        strata = [(f"{called.get(m, m)}: {s}", c, *_cell(cell, say)) for m, s, c, cell in analysis.strata]
         head = _heads("metric_stratum condition mean_sd median ratings", say)
         sections.append(Section("strata", say("strata"), [_table(head, strata)]))
     if analysis.money:
@@ -95,6 +98,17 @@ def _sections(analysis: Analysis, careful: Sequence[tuple[str, Attention]], say:
         )
     sections.append(Section("answers", say("answers"), _answers(analysis, careful, say)))
     return sections
+
+
+def _means(analysis: Analysis, say: Words) -> list[Block]:
+    """Means of each question by condition, with a standard deviation to either side."""
+    rows: list[Dot] = []
+    for row in analysis.items:
+        for at, (cell, (_, label)) in enumerate(zip((row.first, row.second), analysis.conditions, strict=False)):
+            if cell.mean is not None:
+                low, high = (None, None) if cell.sd is None else (cell.mean - cell.sd, cell.mean + cell.sd)
+                rows.append(Dot(f"{row.label} · {label}", cell.mean, low, high, at, f"{cell.mean:.2f}"))
+    return [dot_chart(rows, say("means_chart"), axis=say("means_axis"), key="means")] if rows else []
 
 
 def _tests(rows: Sequence[Comparison], names: Sequence[str], say: Words) -> Table:

@@ -26,7 +26,12 @@ const Browser = {
       Board.choice(Arena.say("how_sure"), this.keys.agreement.map((kind) => Arena.say(kind)), choose("agreement"), this.pick.agreement));
     document.getElementById("search").addEventListener("submit", (event) => event.preventDefault());
     window.addEventListener("hashchange", () => this.follow());
+  },
+
+  // What the address asks for, once the filters stand.
+  resume() {
     if (this.query) this.search(this.query, this.page);
+    this.follow();
   },
 
   // The address of a match: by what it is, so that it stays when others are added.

@@ -2,7 +2,7 @@
 if (Arena.data.has("summary") && Arena.data.has("index")) {
   Browser.start();
   Board.start();
-  Browser.follow();
+  Browser.resume();
 } else {
   const place = document.getElementById("trouble");
   place.textContent = "data/summary.js, data/index.js?";

@@ -1,0 +1,113 @@
+"""A site of ten thousand matches in Chromium, and pages with a reply of one megabyte.  python bench/site.py
+
+Told: how long the site takes to write and, in the browser, to open (navigation to the first drawn list), to filter
+(every level of every filter, the worst and the median; the handler with its drawing), and to open a match; beside
+the time of an empty page on the same machine. Then the bytes of the largest page where each reply has a megabyte.
+Ends with 1 where opening takes a second, a filter 100 ms, or a page has 10 MB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from playwright.sync_api import sync_playwright
+
+from frontdesk.cli import main as tutor_arena
+from frontdesk.web.chromium import find_chromium, flags
+from tests.support.gallery import TUTORS, GalleryRun, built_run
+
+FILTER = """() => {
+  const took = [];
+  for (const select of document.querySelectorAll("#filters select")) {
+    for (const option of [...select.options].slice(1)) {
+      select.value = option.value;
+      const begun = performance.now();
+      select.dispatchEvent(new Event("change"));
+      document.body.getBoundingClientRect();
+      took.push(performance.now() - begun);
+    }
+    select.value = "-1";
+    select.dispatchEvent(new Event("change"));
+  }
+  return took;
+}"""
+
+
+def quiet(*command: str) -> None:
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()) as said:
+        code = tutor_arena(list(command))
+    if code not in (0, 1):
+        raise SystemExit(said.getvalue())
+
+
+def opened(page: Any, address: str, selector: str) -> float:
+    begun = time.perf_counter()
+    page.goto(address)
+    page.wait_for_selector(selector)
+    return 1000 * (time.perf_counter() - begun)
+
+
+def looked_at(folder: Path, subsets: int) -> bool:
+    built_run(folder / "run", subsets)
+    begun = time.perf_counter()
+    quiet("report", str(folder / "run"), "--site", str(folder / "site"))
+    wrote = time.perf_counter() - begun
+    site = (folder / "site" / "index.html").as_uri()
+    with sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=find_chromium(), args=flags())
+        page = browser.new_page(viewport={"width": 1400, "height": 1000})
+        empty = median(opened(page, f"data:text/html,<p id=p{n}>p", f"#p{n}") for n in range(5))
+        opening = [opened(page, f"{site}?depth={1 + n % 4}", "#list li") for n in range(5)]
+        page.goto(site)
+        page.wait_for_selector("#list li")
+        filters = page.evaluate(FILTER)
+        match = opened(page, f"{site}#match-77", "#match .beside")
+        browser.close()
+    matches = subsets * len(TUTORS) * (len(TUTORS) - 1) // 2
+    size = sum(path.stat().st_size for path in (folder / "site").rglob("*") if path.is_file())
+    print(f"{matches} matches: site of {size / 1e6:.1f} MB written in {wrote:.1f} s")
+    print(f"opens in {median(opening):.0f} ms (worst {max(opening):.0f}; an empty page: {empty:.0f})")
+    print(f"a filter takes {median(filters):.0f} ms (worst of {len(filters)}: {max(filters):.0f})")
+    print(f"the site at a match's address: {match:.0f} ms")
+    return median(opening) < 1000 and median(filters) < 100
+
+
+def with_a_megabyte(folder: Path) -> bool:
+    run = GalleryRun(TUTORS[:2], judges=("judge",))
+    for _ in range(4):
+        run.match(run.subset(), (TUTORS[0], TUTORS[1]), "aaa")
+    long = "**word** `code` $x_1$ and\n" * 40_000
+    run.replies = [reply.model_copy(update={"text": long[:1_000_000]}) for reply in run.replies]
+    run.write(folder / "long")
+    quiet("report", str(folder / "long"), "--quiet")
+    quiet("report", str(folder / "long"), "--site", str(folder / "long-site"))
+    quiet("compare", str(folder / "long"), str(folder / "long"), "--out", str(folder / "long-compare"))
+    pages = [folder / "long" / "report.html", folder / "long-compare" / "compare.html"]
+    pages += sorted((folder / "long-site").rglob("*.html"))
+    largest = max(pages, key=lambda path: path.stat().st_size)
+    print(f"{len(run.replies)} replies of 1 MB: the largest of {len(pages)} pages, {largest.name}, "
+          f"has {largest.stat().st_size / 1e6:.2f} MB")  # fmt: skip
+    return largest.stat().st_size < 10_000_000
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--subsets", type=int, default=1000, help="contexts; ten matches each (1000)")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        held = [looked_at(Path(folder), args.subsets), with_a_megabyte(Path(folder))]
+    return int(not all(held))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

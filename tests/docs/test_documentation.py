@@ -1,0 +1,128 @@
+"""The documentation: built strictly, fetched from nowhere, generated from the program, and its commands run."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import shlex
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from frontdesk.cli import COMMANDS, main
+from frontdesk.web.chromium import find_chromium, flags
+from tests.support.small_runs import REPOSITORY
+
+DOCS = REPOSITORY / "docs"
+
+
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(out)]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out
+
+
+def test_the_site_fetches_nothing_and_can_be_searched(site: Path) -> None:
+    fetched = re.compile(r'<(?:script|img|iframe)[^>]+src="(?:https?:)?//|<link[^>]+href="(?:https?:)?//')
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 40
+    assert [page for page in pages if fetched.search(page.read_text(encoding="utf-8"))] == []
+    words = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))["docs"]
+    assert any("arena-hard" in each["text"] for each in words)
+    notebook = (site / "notebooks" / "benchmark" / "index.html").read_text(encoding="utf-8")
+    assert "judge: 144 of 144 rounds" in notebook
+    assert "<table" in notebook
+
+
+@pytest.fixture
+def served(site: Path) -> Iterator[str]:
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+        server.shutdown()
+
+
+@pytest.mark.browser
+def test_a_search_finds_a_page_without_a_network(served: str) -> None:
+    if find_chromium() is None:
+        pytest.skip("no Chromium on this machine")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=find_chromium(), args=flags())
+        page = browser.new_page()
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(f"{served}search.html?q=MT-bench")
+        page.locator("#mkdocs-search-results a", has_text="Neighbours").first.wait_for(timeout=20_000)
+        browser.close()
+    assert [url for url in asked if not url.startswith((served, "data:", "blob:"))] == []
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    listed = set(re.findall(r": ([\w/.-]+\.md)$", (REPOSITORY / "mkdocs.yml").read_text("utf-8"), re.MULTILINE))
+    assert {path.name for path in DOCS.glob("*.md")} - listed == set()
+
+
+def test_what_is_made_of_the_program_is_as_the_program_is() -> None:
+    for name, text in script("reference").pages().items():
+        assert (DOCS / name).read_text(encoding="utf-8") == text, f"{name} is old: make reference"
+    commands = (DOCS / "commands.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\S+)$", commands, re.MULTILINE) == list(COMMANDS)
+
+
+def test_your_own_csv_becomes_a_verdict_as_the_page_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / "from-your-own-csv.md").read_text(encoding="utf-8")
+    given = re.findall(r"```(?:csv|jsonl)\n(.*?)```", text, re.DOTALL)
+    for name, content in zip(("battles.csv", "ratings.csv", "subsets.jsonl", "replies.jsonl"), given, strict=True):
+        Path(name).write_text(content, encoding="utf-8")
+    Path("judge.jsonl").write_text('{"reply": "### (a)"}\n{"reply": "### (b)"}\n{"reply": "### (c)"}\n')
+    Path("arena.toml").write_text(
+        '[run]\nname = "own"\n[endpoints.judge]\nkind = "scripted"\nreplies = "judge.jsonl"\n'
+        '[judge]\nendpoints = ["judge"]\n'
+    )
+    commands = [line for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) for line in block.splitlines()]
+    assert len(commands) == 6
+    for line in commands:
+        program, *words = shlex.split(line)
+        assert program == "tutor-arena"
+        assert main(words) == 0, (line, capsys.readouterr().err)
+    assert Path("rated/leaderboard.md").is_file()
+    assert Path("agreed/agreement.md").is_file()
+    assert Path("judged/report.html").is_file()
+
+
+def test_the_gallery_shows_every_picture_small() -> None:
+    gallery = script("gallery")
+    assert (DOCS / "gallery.md").read_text(encoding="utf-8") == gallery.page_text(), "old: make gallery"
+    named = re.findall(r"\((gallery/[\w-]+\.webp)\)", gallery.page_text())
+    assert sorted(named) == sorted(f"gallery/{path.name}" for path in (DOCS / "gallery").iterdir())
+    sizes = [(DOCS / name).stat().st_size for name in named]
+    assert max(sizes) < 120_000
+    assert sum(sizes) < 1_500_000
