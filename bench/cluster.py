@@ -40,7 +40,7 @@ from frontdesk.runner.cluster.desk import Desk
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.session import opened
-from gateway.budget import Budget
+from gateway.budget import NOTHING, Budget
 from runstore.publish import write_jsonl
 from runstore.records import Subset, Utterance
 
@@ -263,8 +263,8 @@ def desk(_: argparse.Namespace) -> tuple[bool, float]:
     for round_number in range(3):
         for worker in range(1000):
             board.places(f"w{worker}", "e", [0] * 16, [], 0)
-            granted, _why = board.permits(f"w{worker}", [None] * 16, [], [], [])
-            board.permits(f"w{worker}", [], [(None, None, None)] * granted, [True] * granted, [])
+            granted, _why = board.permits(f"w{worker}", [NOTHING] * 16, [], [], [])
+            board.permits(f"w{worker}", [], [(NOTHING, None, None)] * granted, [True] * granted, [])
             if round_number == 0:
                 board.beat(f"w{worker}", {"done": 1, "of": 2, "spent": {}}, [])
     rate = 3 * 1000 * 16 / (time.perf_counter() - began)

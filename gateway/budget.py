@@ -151,10 +151,10 @@ class Budget:
         return {"usd": self.usd, "calls": self.calls, "tokens": self.tokens}
 
     def state(self) -> dict[str, Any]:
-        """What has been spent, to go on with elsewhere; calls in flight are left out."""
-        total = {**asdict(self.total), "calls": self.total.calls - self.in_flight}
+        """What has been spent, to go on with elsewhere; calls that are still out count as lost."""
         largest = (self._largest_usd, self._largest_tokens)
-        return {"total": total, "ended": self._ended, "lost": self._lost, "largest": largest}
+        lost = self._lost + self.in_flight
+        return {"total": asdict(self.total), "ended": self._ended, "lost": lost, "largest": largest}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on with what :meth:`state` gave."""

@@ -53,7 +53,7 @@ async def each(
             try:
                 outcomes[number] = await work(item)
             except NotAsked as reason:
-                open_still.append(reason)
+                open_still.append(reason.because or reason)
                 continue
             except Stopped as reason:
                 stop.append(reason)
@@ -121,7 +121,7 @@ async def stream(
             try:
                 outcome = await work(items[number])
             except NotAsked as reason:
-                open_still.append(reason)
+                open_still.append(reason.because or reason)
             except Stopped as reason:
                 flow.stopped = flow.stopped or reason
             except Exception as error:

@@ -92,6 +92,7 @@ class Gateway:
             {*words, *words_of({name: adapter.settings.model_dump() for name, adapter in endpoints.items()})}
         )
         self._recorder = Recorder(self)
+        self.answers_only = False
         self._flying = Flying()
         self._deadlines = Deadlines(self.clocks.ticks)
         self.transport = Transport()
@@ -277,7 +278,7 @@ class Gateway:
 
     async def _check_open(self, target: Endpoint, call: Call) -> None:
         if self._stop is not None:
-            raise self._stop
+            raise NotAsked(str(self._stop), self._stop) if self.answers_only else self._stop
         if target.health.reason is not None:
             await self._fail(target, call, "endpoint_stopped", target.health.reason)
 

@@ -143,7 +143,12 @@ class Interrupted(Stopped):
 
 
 class NotAsked(Interrupted):
-    """Offline, of a run that is under way: the journal has no answer to this call yet."""
+    """The journal has no answer to this call yet, and none is asked for now: offline, of a run that is under way;
+    or ``because`` the run is stopping while what came elsewhere is still taken in."""
+
+    def __init__(self, message: str, because: Stopped | None = None) -> None:
+        super().__init__(message)
+        self.because = because
 
 
 def as_failed(endpoint: str, error: Exception) -> CallFailed:

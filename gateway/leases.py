@@ -276,6 +276,11 @@ class LentBudget(Budget):
     _asking: asyncio.Task[None] | None = None
     _failed: Exception | None = None
 
+    @property
+    def is_early(self) -> bool:
+        """Never told here: a call waits for its permit at first, whatever the caps are."""
+        return False
+
     def fits(self, most: Most = NOTHING) -> bool:
         """As of a budget of one's own. Raises BudgetReached."""
         if self._failed is not None:

@@ -155,8 +155,9 @@ def _by_ranges(rows: Rows, many: int) -> Iterator[Block]:
         for cell, cluster, weight in rows.blocks():
             mine = (cluster >= low) & (cluster < high)
             parts.append((cell[mine], cluster[mine], weight[mine]))
-        cells, clusters, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
-        yield low, high, cells, clusters, None if rows.weight is None else weights
+        cells, clusters = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+        weights = None if rows.weight is None else np.concatenate([part[2] for part in parts])
+        yield low, high, cells, clusters, weights
         low = high
 
 

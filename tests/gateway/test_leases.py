@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from gateway.budget import Budget, Most
+from gateway.budget import NOTHING, Budget, Most
 from gateway.errors import BudgetReached
 from gateway.leases import Ended, Lender, LentBudget, LentPlaces, Place
 from runstore.records import Usage
@@ -106,13 +106,13 @@ def test_tokens_a_minute_are_lent_by_what_calls_take() -> None:
 
 def test_a_cap_on_calls_is_exact_over_processes() -> None:
     lender = Lender({}, Budget(calls=10), Clock())
-    assert lender.permits("a", [None] * 6) == (6, None)
-    assert lender.permits("b", [None] * 6) == (4, None)
-    granted, why = lender.permits("b", [None])
+    assert lender.permits("a", [NOTHING] * 6) == (6, None)
+    assert lender.permits("b", [NOTHING] * 6) == (4, None)
+    granted, why = lender.permits("b", [NOTHING])
     assert granted == 0
     assert "cap of 10 calls" in str(why)
-    lender.returned("a", [None])
-    assert lender.permits("b", [None] * 2) == (1, None)
+    lender.returned("a", [NOTHING])
+    assert lender.permits("b", [NOTHING] * 2) == (1, None)
 
 
 def test_calls_of_a_process_that_died_count_as_spent() -> None:

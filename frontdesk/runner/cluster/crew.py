@@ -32,7 +32,7 @@ LOOK_S = 0.2
 FIRST_WORKER_S = 600.0
 """How long to wait for a first worker: a queue of a cluster may take its time."""
 ANOTHER_WORKER_S = 60.0
-GONE_S = 10.0
+GONE_S = 20.0
 """How long a scheduler may not be reached before it is gone."""
 FETCH_S = 10.0
 """How long a worker may take to send a block; it is asked again later."""

@@ -62,6 +62,7 @@ class Told:
     of: int = 0
     in_flight: int = 0
     spent: dict[str, Any] = field(default_factory=dict[str, Any])
+    endpoints: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     judges: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     segment: str = ""
     size: int = 0
@@ -118,6 +119,10 @@ class Desk:
             "done": sum(one.done for one in told),
             "in_flight": sum(one.in_flight for one in told),
             "spent": _sum(one.spent for one in told),
+            "endpoints": {
+                name: _sum(one.endpoints[name] for one in told if name in one.endpoints)
+                for name in dict.fromkeys(name for one in told for name in one.endpoints)
+            },
             "budget": stage.lender.budget.state() if stage.is_capped else None,
             "note": self._trial(stage).note,
             "lines": lines,

@@ -49,7 +49,9 @@ class ClusterPipeline(Pipeline):
         await ahead(self.crew, self, stage, of, unit)
         endpoints = self.opened().endpoints
         served = {name: endpoint.spent.served for name, endpoint in endpoints.items()}
+        self.opened().answers_only = True  # what came is published, whatever it was that ended the stage
         with self.progress.quiet():
             yield
+        self.opened().answers_only = False
         for name, count in served.items():
             endpoints[name].spent.served = count

@@ -11,6 +11,8 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from frontdesk.runner.cluster.desk import Desk
 
 OPERATION = "tutor_arena_desk"
+MOST_LEFT = 16
+"""Desks that are kept of runs whose driver is gone: their workers have still to hear of it."""
 
 
 class DeskPlugin(SchedulerPlugin):
@@ -28,6 +30,9 @@ class DeskPlugin(SchedulerPlugin):
         if what == "drive":
             self._drivers[args[0]] = run
             self._desks[run] = Desk()
+            left = [one for one in self._desks if one not in self._drivers.values()]
+            for one in left[:-MOST_LEFT]:
+                del self._desks[one]
             return None
         if what == "leave":
             self._drivers = {client: one for client, one in self._drivers.items() if one != run}

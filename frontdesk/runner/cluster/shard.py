@@ -20,10 +20,10 @@ from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
 from gateway.adapters.catalog import build
-from gateway.budget import Budget
+from gateway.budget import Budget, Most
 from gateway.engine import Gateway
 from gateway.errors import Stopped
-from gateway.leases import LentBudget, LentPlaces, Place
+from gateway.leases import Ended, LentBudget, LentPlaces, Place
 from gateway.secrets import words_of
 from runstore.journal import Journal
 from runstore.problems import Problem
@@ -157,11 +157,22 @@ def _budget(order: Order, desk: Desk) -> Budget:
     if not any(order.caps.values()):
         return Budget()
 
-    async def ask(*what: Any) -> tuple[int, str | None]:
-        granted, refused = await desk("permits", order.holder, *what)
+    async def ask(
+        wanted: list[Most | None], told: list[Ended], is_over: list[bool], back: list[Most | None]
+    ) -> tuple[int, str | None]:
+        plain = [(left, None if usage is None else usage.counts(), usd) for left, usage, usd in told]
+        granted, refused = await _asked(desk, "permits", order.holder, wanted, plain, is_over, back)
         return granted, refused
 
     return LentBudget(**order.caps, ask=ask)  # pyright: ignore[reportArgumentType] - caps are by name
+
+
+async def _asked(desk: Desk, *what: object) -> Any:
+    """What the desk says. Raises MachinesLost: without it nothing may be asked of a model."""
+    try:
+        return await desk(*what)
+    except Exception as error:
+        raise MachinesLost(f"the scheduler cannot be reached: {type(error).__name__}: {error}") from error
 
 
 def _places(order: Order, desk: Desk, endpoint: str) -> LentPlaces:
@@ -169,7 +180,7 @@ def _places(order: Order, desk: Desk, endpoint: str) -> LentPlaces:
         unused, more = list(lent.unused), lent.more_tokens
         lent.unused.clear()
         lent.more_tokens = 0
-        places = await desk("places", order.holder, endpoint, tokens, unused, more)
+        places = await _asked(desk, "places", order.holder, endpoint, tokens, unused, more)
         return [Place(*place) for place in places]
 
     lent = LentPlaces(ask)
@@ -302,6 +313,7 @@ class _Shard:
     def _told(self) -> Told:
         counted, gateway = self._pipeline.counted, self._gateway
         told = Told(counted.done, counted.of, gateway.in_flight, asdict(gateway.budget.total))
+        told.endpoints = {name: asdict(endpoint.spent) for name, endpoint in gateway.endpoints.items()}
         told.judges = {judge: asdict(seen) for judge, seen in self._pipeline.seen.items()}
         if gateway.journal is not None and not self._order.sees:
             told.segment, told.size = str(gateway.journal.segment), gateway.journal.size

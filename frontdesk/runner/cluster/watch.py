@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from typing import Any, cast
 
 from frontdesk.runner.cluster.crew import (
@@ -63,6 +64,7 @@ class Watch:
         self._crew, self._pipeline, self._stage, self._shards = crew, pipeline, stage, shards
         self._gateway = pipeline.opened()
         self._before = Spent(**self._gateway.budget.state()["total"])
+        self._each_before = {name: replace(one.spent) for name, one in self._gateway.endpoints.items()}
         self._copies = Copies(pipeline.folder.journal)
         self._told: dict[str, Any] = {}
         self._workers: dict[str, str] = {}
@@ -98,8 +100,9 @@ class Watch:
         progress = self._pipeline.progress
         for line in told["lines"]:
             progress.say(line)
-        spent = {name: value + told["spent"][name] for name, value in _fields(self._before).items()}
-        self._gateway.budget.total = Spent(**spent)
+        self._gateway.budget.total = _added(self._before, told["spent"])
+        for name, spent in told["endpoints"].items():
+            self._gateway.endpoints[name].spent = _added(self._each_before[name], spent)
         self._gateway.budget.in_flight = told["in_flight"]
         progress.note = told["note"]
         progress.reach(told["done"])
@@ -154,7 +157,6 @@ class Watch:
         self._pipeline.progress.say(
             f"{self._stage}: worker {before} was lost; its share goes on at {shard.worker}"
         )
-        self._copies.close()
         await self._submit(shard)
 
     async def _submit(self, shard: Shard) -> None:
@@ -201,5 +203,8 @@ def _rank(reason: Stopped) -> int:
     return int(isinstance(reason, Interrupted)) + int(isinstance(reason, MachinesLost))
 
 
-def _fields(spent: Spent) -> dict[str, Any]:
-    return {name: getattr(spent, name) for name in Spent.__slots__}
+def _added(before: Spent, more: Mapping[str, Any]) -> Spent:
+    """What was spent before, and elsewhere since; answers out of journals count where they are used."""
+    return Spent(
+        **{name: value + (0 if name == "served" else more[name]) for name, value in asdict(before).items()}
+    )

@@ -1,6 +1,7 @@
 """What --on may say, whose keys go where, which items are whose, and what the desk lends; without a cluster."""
 
 import asyncio
+import json
 import subprocess
 from dataclasses import asdict
 
@@ -13,7 +14,7 @@ from frontdesk.runner.cluster.desk import Desk, Told
 from frontdesk.runner.cluster.segments import Copies, lines_of, share_of_rows
 from frontdesk.runner.cluster.shard import Order, work
 from frontdesk.runner.cluster.shares import Share
-from gateway.budget import Budget
+from gateway.budget import NOTHING, Budget
 from gateway.engine import Gateway
 from gateway.prompt import Message, Prompt
 from runstore.journal import Journal
@@ -23,6 +24,12 @@ from tests.support.small_runs import to_toml, write_config
 
 OPENAI = {"kind": "openai", "model": "m"}
 CAPS = {"usd": None, "calls": None, "tokens": None}
+
+
+@pytest.fixture(autouse=True)
+def own_disk(tmp_path, monkeypatch):
+    """A worker's own disk, new for each test."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
 
 def refused(*arguments: str) -> str:
@@ -181,11 +188,52 @@ def test_a_worker_that_is_gone_gives_back_what_it_held():
     made.start("judge", "a", "dead")
     made.start("judge", "b", "alive")
     made.places("a", "e", [0] * 20, [], 0)
-    assert made.permits("a", [None] * 6, [], [], []) == (6, None)
+    assert made.permits("a", [NOTHING] * 6, [], [], []) == (6, None)
     made.lose("dead")
     assert made.places("b", "e", [0], [], 0)[0].wait_s < 2
-    granted, _ = made.permits("b", [None] * 10, [], [], [])
+    granted, _ = made.permits("b", [NOTHING] * 10, [], [], [])
     assert granted == 4, "calls of a worker that died may have been made"
+
+
+def test_a_desk_that_cannot_be_reached_stops_a_shard_before_it_asks_a_model(tmp_path, provider):
+    config = write_config(tmp_path / "c.toml", provider, dialogues=4, subsets=4)
+    made = desk()
+    made.open("simulate", {}, {**CAPS, "calls": 50}, Budget().state(), (0, "rounds"))
+
+    async def ask(op, *arguments):
+        if op == "permits":
+            raise OSError("connection refused")
+        return getattr(made, op)(*arguments)
+
+    order = Order(
+        "r", "simulate", Share(), 1, ("gemini",), config.read_bytes(), {}, str(tmp_path), sees=False,
+        caps={**CAPS, "calls": 50},
+    )  # fmt: skip
+    found = work(order, ask, "tcp://node7:1")
+    assert (found["state"], found.get("kind")) == ("stopped", "machines"), found
+    assert "connection refused" in found["text"]
+    assert provider.stats.calls == 0
+
+
+def test_what_calls_took_travels_as_plain_values(tmp_path, provider):
+    """As over the wire: nothing but numbers, texts and lists arrives at the desk, and comes back."""
+    config = write_config(tmp_path / "c.toml", provider, dialogues=6, subsets=4)
+    made = desk()
+    limits = {"gemini": (60_000, 10_000_000)}
+    made.open("simulate", limits, {**CAPS, "tokens": 200_000}, Budget().state(), (0, "rounds"))
+
+    async def ask(op, *arguments):
+        return json.loads(json.dumps(getattr(made, op)(*json.loads(json.dumps(arguments)))))
+
+    order = Order(
+        "r", "simulate", Share(), 1, ("gemini",), config.read_bytes(), {}, str(tmp_path), sees=False,
+        limited=("gemini",), caps={**CAPS, "tokens": 200_000},
+    )  # fmt: skip
+    assert work(order, ask, "tcp://node7:1") == {"state": "done"}
+    state = made.look()["budget"]
+    assert state["total"]["calls"] == provider.stats.calls == 42
+    assert state["total"]["input"] > 1000
+    assert (state["ended"], state["lost"]) == (42, 0)
 
 
 def calls_of(folder, *items: tuple[str, str]) -> None:
