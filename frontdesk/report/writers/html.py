@@ -108,5 +108,5 @@ def fragment(document: Document) -> str:
 
 
 def common(language: str, *, styled: bool = True) -> dict[str, object]:
-    """What the templates of blocks need beside the blocks. Without our styles texts are shown as they were written."""
+    """What the templates of blocks need beside the blocks. Without our styles texts are shown as written."""
     return {"series": series_class, "tell": words("frontdesk.report", "blocks", language), "styled": styled}
