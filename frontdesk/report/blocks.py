@@ -83,6 +83,11 @@ class Chart:
     key: str = ""
 
     @property
+    def broad(self) -> Markup:
+        """The one picture, where no styles choose between two."""
+        return marks.svg(self.picture)
+
+    @property
     def svg(self) -> Markup:
         """The picture as markup; both, where there are two: the page's styles show one of them."""
         if self.narrow is None:

@@ -104,9 +104,9 @@ def html(document: Document, template_name: str = "report.html.j2") -> str:
 
 def fragment(document: Document) -> str:
     """The same blocks as a part of somebody else's page, a notebook's cell: no anchors and no style of its own."""
-    return render("fragment.html.j2", document=document, **common(document.language))
+    return render("fragment.html.j2", document=document, **common(document.language, styled=False))
 
 
-def common(language: str) -> dict[str, object]:
-    """What the templates of blocks need beside the blocks."""
-    return {"series": series_class, "tell": words("frontdesk.report", "blocks", language)}
+def common(language: str, *, styled: bool = True) -> dict[str, object]:
+    """What the templates of blocks need beside the blocks. Without our styles texts are shown as written."""
+    return {"series": series_class, "tell": words("frontdesk.report", "blocks", language), "styled": styled}
