@@ -40,6 +40,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--judge-dialogues", type=int, default=100, metavar="N", help="of at most so many dialogues (100)"
     )
+    parser.add_argument(
+        "--beside",
+        type=Path,
+        metavar="FILE",
+        help="conversations of people: the run's student answers each turn too (calls it; --judge reads both)",
+    )
+    parser.add_argument(
+        "--turns",
+        dest="most_turns",
+        type=int,
+        default=200,
+        metavar="N",
+        help="with --beside: at most so many (200)",
+    )
     parser.add_argument("--gate", action="store_true", help="leave with 1 unless every check passes")
     parser.add_argument("--json", action="store_true", help="print quality.json instead of tables")
 
@@ -57,6 +71,8 @@ def run(args: argparse.Namespace) -> int:
     from runstore.publish import to_json
 
     folder = RunFolder(options.run_folder(args))
+    if args.beside is not None:
+        return _beside(args, folder)
     if args.judge and (code := _ask(args, folder)):
         return code
     folder.config()
@@ -81,6 +97,26 @@ def run(args: argparse.Namespace) -> int:
                 header = [column.title for column in block.columns]
                 print_table(block.title, header, [[cell.text for cell in row] for row in block.rows])
     return 1 if args.gate and found.gate.passed is not True else 0
+
+
+def _beside(args: argparse.Namespace, folder: RunFolder) -> int:
+    """Our student's turns beside people's: beside.json, printed. 1 where a turn failed."""
+    from frontdesk.cli import stages
+    from frontdesk.runner.beside import beside
+    from runstore.publish import to_json
+
+    config, judge = folder.config(), next(iter(args.judge), None)
+    if judge is not None and judge not in config.endpoints:
+        raise Problem(f"--judge: found {judge!r}, expected one of {', '.join(config.endpoints)}")
+    args.folder, args.change, args.durable = folder.path, False, False
+
+    async def work(session: stages.Session) -> int:
+        found = await beside(session.pipeline, args.beside, judge, args.most_turns)
+        sys.stdout.write(to_json(found, indent=True).decode() + "\n")
+        return 1 if found["failed"] else 0
+
+    used = [config.require_simulate().student, *([] if judge is None else [judge])]
+    return stages.execute(args, config, list(dict.fromkeys(used)), work)
 
 
 def _ask(args: argparse.Namespace, folder: RunFolder) -> int:
