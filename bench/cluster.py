@@ -196,7 +196,7 @@ async def driver_once(folder: Path, count: int) -> None:
         gateway = pipeline.opened()
         target = gateway.endpoints["tutor"]
         roles = Roles.load("en", None, styles_of({}))
-        _, handle = new_segment(run.journal)
+        path, begun, handle = new_segment(run.journal)
         text = "What happens to the number of elements after one step, and after two? Try it with sixteen."
         body = {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
                 "usage": {"prompt_tokens": 300, "completion_tokens": 20}, "model": "m", "id": "r"}  # fmt: skip
@@ -208,9 +208,10 @@ async def driver_once(folder: Path, count: int) -> None:
                 sent = target.adapter.compose(roles.teacher_prompt(subset.history, "simple", fields, None))
                 repeat = hashed_number(subset.id)
                 key = target.key(sent, repeat)
-                call = Call(sent, key, repeat, "collect", subset.id, 0, 0.0, None)
+                call = Call(sent, key, repeat, "collect", subset.id, 0, 0.0)
                 line = ok_line(target.name_json, call, answer, [orjson.dumps(body)], 0.0)
                 out.write(sealed(b'{"key":"%b","state":"ok"%b' % (key.encode(), line)))
+        begun.rename(path)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         began, cpu = time.perf_counter(), time.process_time()
         assert gateway.journal is not None

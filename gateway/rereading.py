@@ -81,6 +81,8 @@ async def recall(journal: Journal, target: Endpoint, sent: bytes, key: str) -> A
     """
     if (row := journal.find(key)) is None:
         return await _recall_failed(journal, target, sent, key)
+    if journal.is_new(key):
+        return answer_of(row)
     found = await _reread(target, sent, row, [_bytes_of(body) for body in row.get("response") or ()])
     if isinstance(found, Fault):
         return NoAnswer(target.name, found, len(row["faults"]) + 1)

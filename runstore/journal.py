@@ -124,6 +124,11 @@ class Journal:
         self._open[number] = file
         return file
 
+    def is_new(self, key: str) -> bool:
+        """Whether the finished call with this key was made in this session, elsewhere: as it would be made now."""
+        place = self._where.get(int(key[:16], 16))
+        return place is not None and place >> _OFFSET_BITS > self._segment >= 0
+
     def has(self, key: str) -> bool:
         return int(key[:16], 16) in self._where
 
