@@ -1,7 +1,9 @@
 """Data frames out of a run and in again, and what a notebook shows of its parts."""
 
+import html
 import inspect
 import json
+import re
 import sys
 
 import pandas as pd
@@ -63,7 +65,8 @@ def test_a_match_shows_its_texts_and_rounds(run):
     assert {reply.endpoint for reply in match.replies} == set(NAMES)
     assert len(match.judgments) == 3
     page = match._repr_html_()
-    assert all(reply.text in page for reply in match.replies)
+    plain = " ".join(html.unescape(re.sub(r"<[^>]+>", "", page)).split())
+    assert all(" ".join(reply.text.split()) in plain for reply in match.replies)
     assert repr(match).startswith(f"<match {match.verdict.subset}")
 
 
