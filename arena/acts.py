@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from arena.asking import Reading, ask_judge, fence
 from arena.reading import read_object
@@ -65,4 +66,4 @@ def read_act(raw: str, finish: str, quoted: Sequence[str] = ()) -> Reading[Act |
     found: Act | None = next((act for act in ACTS if act == named), None)
     if found is None:
         return Reading(None, is_readable=False, reason=reply.reason or f"no act: {named!r:.40}")
-    return Reading[Act | None](found, is_readable=True)
+    return Reading(cast("Act | None", found), is_readable=True)

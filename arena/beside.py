@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log2
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -98,7 +98,7 @@ def read_pair(raw: str, finish: str, quoted: Sequence[str] = ()) -> Reading[tupl
     error = next((word for word in _ERRORS if word == value.get("same_error")), None)
     if acts[0] is None or acts[1] is None or error is None:
         return Reading(None, is_readable=False, reason=reply.reason or "an act or the error is missing")
-    return Reading[tuple[Act, Act, str] | None]((acts[0], acts[1], error), is_readable=True)
+    return Reading(cast("tuple[Act, Act, str] | None", (acts[0], acts[1], error)), is_readable=True)
 
 
 def measured(pairs: Sequence[Pair], seed: int) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def test_the_command_asks_once_a_dialogue_and_verify_makes_it_again(
     before = provider.stats.calls
     assert main(["quality", str(folder), "--judge", "gemini", "--judge-dialogues", "6"]) == 0
     assert provider.stats.calls - before == 6
-    asked = [row for row in read_rows(folder / "journal") if row["where"][0] == "quality" and row["state"] == "ok"]
+    asked = [row for row in read_rows(folder / "journal") if row["state"] == "ok" and row["where"][0] == "quality"]
     assert len(asked) == 6
     assert not any("who are you" in json.dumps(row["request"]).lower() for row in asked)
     found = json.loads((folder / "quality.json").read_text("utf-8"))["fidelity"]["judged"]
