@@ -77,11 +77,17 @@ def krippendorff(
     if value > 1 - 1e-12:
         return Statistic(key, name, 1.0, len(table), n, interval_method="no interval: complete agreement")
     mode = mode_of(data.code, units_of(len(table), own)[data.item])
-    limits, method = interval(value, left, among, level, mode=mode)
+    is_never_equal = measurement == "nominal" and _never_equal(data)
+    limits, method = interval(value, left, among, level, mode=mode, is_never_equal=is_never_equal)
     return Statistic(
         key, name, value, len(table), n,
         interval=limits, level=level if limits else None, interval_method=method,
     )  # fmt: skip
+
+
+def _never_equal(data: Pairable) -> bool:
+    pairs = data.item * len(data.values) + data.code
+    return len(np.unique(pairs)) == len(pairs)
 
 
 def _pairable(table: FloatArray) -> Pairable:

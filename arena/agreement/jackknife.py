@@ -84,11 +84,13 @@ def interval(
     *,
     fewest: int = FEWEST_CLUSTERS,
     mode: Mode | None = None,
+    is_never_equal: bool = False,
 ) -> tuple[tuple[float, float] | None, str]:
     """The limits and how they were made, or None and why there are none.
 
     ``left_out``: (groups,) the coefficient without each, NaN where it has none. ``mode``: for coefficients whose
-    chance agreement is estimated from the ratings.
+    chance agreement is estimated from the ratings. ``is_never_equal``: no item has two equal
+    ratings; then only the chance agreement moves, and its small spread says nothing about the agreement.
     """
     if among.clusters < fewest:
         return None, f"no interval: {among.clusters} {among.unit}, fewer than {fewest}"
@@ -102,7 +104,7 @@ def interval(
         return None, f"no interval: without one of the {among.unit} there is no coefficient"
     moved = np.square(left_out - value)
     error = float(np.sqrt(moved.sum()))
-    if error < 1e-9:
+    if is_never_equal or error < 1e-9:
         return None, f"no interval: the {among.unit} show no spread"
     degrees = min(among.count - 1, error**4 / float(np.square(moved).sum()))
     half = float(stats.t.ppf((1 + level) / 2, degrees)) * error

@@ -133,7 +133,7 @@ def _kappa(
     among = groups(used, clusters, np.column_stack(codes).astype(np.float64))
     left = _kappas_left(codes, agree, W, among)
     mode = mode_of(np.concatenate(codes), np.tile(units_of(used, clusters), 2))
-    limits, method = interval(value, left, among, level, mode=mode)
+    limits, method = interval(value, left, among, level, mode=mode, is_never_equal=po < 1e-12)
     return Statistic(
         key, name, value, used, n, unit="pairs",
         interval=limits, level=level if limits else None, interval_method=method,
@@ -300,7 +300,10 @@ def _multi_rater(
     item, code = np.nonzero(table)
     times = table[item, code].astype(np.int64)
     mode = mode_of(np.repeat(code, times), np.repeat(units_of(used, own)[item], times))
-    limits, method = interval(value, left, among, level, fewest=fewest, mode=mode if weights is None else None)
+    limits, method = interval(
+        value, left, among, level,
+        fewest=fewest, mode=mode if weights is None else None, is_never_equal=bool(agree.max() < 1e-12),
+    )  # fmt: skip
     return Statistic(
         key, name, value, used, n, interval=limits, level=level if limits else None, interval_method=method
     )

@@ -88,6 +88,25 @@ def test_a_category_that_hardly_occurs_gives_no_interval():
     assert gwet_ac1(category_counts(table, [1, 2])[0]).interval is not None
 
 
+@pytest.mark.parametrize("is_one_pair_of_labels", [True, False])
+def test_complete_disagreement_has_no_interval(is_one_pair_of_labels: bool):
+    """Only the chance agreement moves when an item is left out: the limits would be a hair's breadth apart."""
+    first = np.arange(20) % 2 if is_one_pair_of_labels else 2 * np.arange(20)
+    second = 1 - first if is_one_pair_of_labels else first + 1
+    table = np.column_stack([first, second]).astype(float)
+    counts, _ = category_counts(table)
+    for found in (
+        gwet_ac1(counts),
+        fleiss_kappa(counts),
+        krippendorff(table, "nominal"),
+        cohen_kappa(first, second),
+    ):
+        assert found.value is not None
+        assert found.value <= 0
+        assert found.interval is None
+        assert found.interval_method == "no interval: the items show no spread"
+
+
 @pytest.mark.parametrize("kind", MEASUREMENTS)
 def test_what_is_left_out_goes_together(kind: Measurement):
     """Twelve copies of each item are twelve times as many items, and no more clusters."""
