@@ -13,7 +13,7 @@ from frontdesk.runner.cluster.desk import Desk, Told
 from frontdesk.runner.cluster.segments import Copies, lines_of, share_of_rows
 from frontdesk.runner.cluster.shard import Order, work
 from frontdesk.runner.cluster.shares import Share
-from gateway.budget import Budget
+from gateway.budget import NOTHING, Budget
 from gateway.engine import Gateway
 from gateway.prompt import Message, Prompt
 from runstore.journal import Journal
@@ -181,10 +181,10 @@ def test_a_worker_that_is_gone_gives_back_what_it_held():
     made.start("judge", "a", "dead")
     made.start("judge", "b", "alive")
     made.places("a", "e", [0] * 20, [], 0)
-    assert made.permits("a", [None] * 6, [], [], []) == (6, None)
+    assert made.permits("a", [NOTHING] * 6, [], [], []) == (6, None)
     made.lose("dead")
     assert made.places("b", "e", [0], [], 0)[0].wait_s < 2
-    granted, _ = made.permits("b", [None] * 10, [], [], [])
+    granted, _ = made.permits("b", [NOTHING] * 10, [], [], [])
     assert granted == 4, "calls of a worker that died may have been made"
 
 
