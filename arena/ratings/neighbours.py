@@ -124,9 +124,9 @@ def _mt_bench(found: Found, place: _Place, row: Row) -> None:
         word = row.get(name)
         if word == "error":
             found.without(*sides.values())
-        elif word == "tie" or word in sides:
+        elif isinstance(word, str) and (word == "tie" or word in sides):
             names = (sides[shown[0]], sides[shown[1]])
-            found.battle(names, None if word == "tie" else sides[cast("str", word)], **about)
+            found.battle(names, None if word == "tie" else sides[word], **about)
         else:
             expected = "model_1, model_2, tie or error"
             raise InputProblem(place.file, expected, found=repr(word), line=place.line, field=name)
@@ -147,13 +147,15 @@ def _arena_hard(found: Found, place: _Place, row: Row) -> None:
         "judge": _judge(row),
         "category": _told(row.get("category")),
     }
-    for number, game in enumerate(cast("Sequence[Row | None]", games)):
+    for number, game in enumerate(cast("Sequence[object]", games)):
         shown = (model, baseline) if number % 2 else (baseline, model)
-        word = None if game is None else game.get("score")
+        if game is not None and not isinstance(game, Mapping):
+            raise InputProblem(place.file, "a game", found=repr(game)[:80], line=place.line, field="games")
+        word: object = None if game is None else cast("Row", game).get("score")
         if word is None:
             found.without(*shown)
             continue
-        if word not in _SCORES:
+        if not isinstance(word, str) or word not in _SCORES:
             expected = f"one of {', '.join(_SCORES)}"
             raise InputProblem(place.file, expected, found=repr(word), line=place.line, field="games.score")
         side, weight = _SCORES[word]

@@ -1,8 +1,8 @@
 """Anybody's battles from CSV, JSON lines or Parquet, read in chunks of bounded memory.
 
-Columns ``model_a``, ``model_b``, ``winner``; optional ``first``, ``weight``, ``cluster``, ``game_id``
-(each once); any other column only
-when it is asked for (categories, style). Conversations and whatever else the file holds are not read.
+Columns ``model_a``, ``model_b``, ``winner``; optional ``first``, ``weight``, ``cluster``, ``game_id`` (each once);
+any other column only when it is asked for (categories, style). Conversations and whatever else the
+file holds are not read.
 """
 
 from __future__ import annotations

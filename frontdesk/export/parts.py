@@ -113,9 +113,7 @@ class Pieces:
         path = self.out / target.name
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as temporary:
-            if len(parts) == 1:
-                shutil.move(parts[0], temporary)
-            elif target.kind == "parquet":
+            if target.kind == "parquet" and len(parts) > 1:
                 joined_parquet(temporary, parts)
             else:
                 with temporary.open("wb") as out:

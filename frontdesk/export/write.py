@@ -85,7 +85,9 @@ def export(run: RunFolder, how: How, out: Path | None = None) -> Exported:
         files |= Pieces(folder, key, each, targets).write(split.part_of, lines)
     if how.form == "page":
         files["dialogues.html"] = write_page(folder / "dialogues.html", source)
-    if (folder / FOLDER).is_dir():
+    if (folder / FOLDER).is_dir() and not any(
+        (folder / FOLDER).iterdir()
+    ):  # another form may have been killed here
         (folder / FOLDER).rmdir()
     _write_about(folder, source, how, sets, files, split)
     return Exported(folder, files, sets)

@@ -16,7 +16,6 @@ from simulator.style.target import Spot, Target
 from simulator.style.traits import Trait, is_cased
 
 Edit = Literal["lower_case_start", "no_full_stop", "full_stop", "slip"]
-SURFACE: tuple[Trait, ...] = ("lower_case_start", "ends_sentence", "typo")
 _PROTECTED = re.compile(r"[`$\\{}\"“”「」]|https?://")
 _WORD = re.compile(r"(?<![\w`$\\/.-])[a-z]{4,}(?![\w`$\\/.-])|(?<![가-힣])[가-힣]{2,}(?![가-힣])")
 _LATIN = re.compile(r"[A-Z][a-z]+(?=[\s,.!?]|$)|I(?=[\s',.])|A(?=\s)")

@@ -90,6 +90,8 @@ async def _work(order: Order, desk: Desk, address: str) -> dict[str, str]:
             return await shard.whole()
     except Problem as problem:
         return {"state": "problem", "text": f"on worker {address}: {problem}"}
+    except Stopped as reason:  # a journal that cannot be written, noticed while closing: no worker would do better
+        return _stopped(reason)
     except (OSError, RuntimeError) as error:
         return {"state": "problem", "text": f"on worker {address}: {type(error).__name__}: {error}"}
 

@@ -92,6 +92,9 @@ def test_the_second_version_of_arena_hard_names_its_baseline(tmp_path):
         (mt(1, "", "b", "tie", "tie"), "model_1"),
         (hard("q", "a", "A>>>B", "A=B", baseline="c"), "games.score.*A>>>B"),
         ({**hard("q", "a", baseline="c"), "games": "none"}, "games.*list"),
+        ({**hard("q", "a", baseline="c"), "games": ["A>B"]}, "games.*A>B"),
+        ({**hard("q", "a", baseline="c"), "games": [{"score": ["A>B"]}]}, "games.score.*A>B"),
+        (mt(1, "a", "b", ["model_1"], "tie"), "g1_winner.*model_1"),
     ],
 )
 def test_what_such_a_file_cannot_hold_is_named(tmp_path, row, what):

@@ -55,6 +55,27 @@ def test_pieces_make_the_same_files(folder: RunFolder, tmp_path: Path, form: Any
     assert tree(tmp_path / "one") == tree(tmp_path / "many")
 
 
+@pytest.mark.parametrize("form", ["openai", "hf"])
+def test_an_export_that_ended_while_its_files_were_joined_goes_on(
+    folder: RunFolder, tmp_path: Path, form: Any
+) -> None:
+    how, out = How(form, split=0.25), tmp_path / "out"
+    export(folder, how, tmp_path / "whole")
+    last = max(name for name in tree(tmp_path / "whole") if "test" in name)
+    (out / last / "in the way").mkdir(parents=True)
+    with pytest.raises(OSError, match="directory"):
+        export(folder, how, out)
+    (out / last / "in the way").rmdir()
+    (out / last).rmdir()
+    export(folder, how, out)
+    assert tree(out) == tree(tmp_path / "whole")
+
+
+def test_what_another_form_left_unfinished_in_a_folder_stops_none(folder: RunFolder, tmp_path: Path) -> None:
+    (tmp_path / ".unfinished" / "other").mkdir(parents=True)
+    assert export(folder, How("csv"), tmp_path).files["utterances.csv"] > 0
+
+
 def test_parquet_in_pieces_holds_the_same_rows(folder: RunFolder, tmp_path: Path, monkeypatch: Any) -> None:
     parquet: Any = import_module("pyarrow.parquet")
     export(folder, How("hf", split=0.25), tmp_path / "one")
