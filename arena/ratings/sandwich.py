@@ -149,7 +149,7 @@ def _by_ranges(rows: Rows, many: int) -> Iterator[Block]:
     before = np.cumsum(before)
     low = 0
     while low < rows.clusters:
-        full = int(np.searchsorted(before, before[low] + BLOCK, side="right")) - 1
+        full = int(np.searchsorted(before, int(before[low]) + BLOCK, side="right")) - 1
         high = min(max(full, low + 1), low + many, rows.clusters)
         parts: list[tuple[NDArray[np.int32], NDArray[np.int32], Floats]] = []
         for cell, cluster, weight in rows.blocks():

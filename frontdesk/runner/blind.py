@@ -45,7 +45,8 @@ async def guess(pipeline: Pipeline, judge: str, most: int) -> list[Guess]:
         raise Stopping(gathered.stopped, STAGE, len(gathered.done), len(talks))
     found = sorted(gathered.results(), key=lambda row: row.dialogue)
     others = [row for row in read_guesses(folder) if row.judge != judge]
-    write_jsonl(folder.file(FILE), sorted([*others, *found], key=lambda row: (row.judge, row.dialogue)))
+    rows: list[Guess] = sorted([*others, *found], key=lambda row: (row.judge, row.dialogue))
+    write_jsonl(folder.file(FILE), rows)
     published.record(folder.path, FILE)
     unread = sum(row.state != "answered" for row in found)
     progress.finish(f"{len(found)} of {len(talks)} dialogues read by {judge}, {unread} not whole")

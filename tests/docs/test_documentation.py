@@ -81,7 +81,7 @@ def test_a_search_finds_a_page_without_a_network(served: str) -> None:
         page.goto(served)
         page.locator("[data-bs-target='#mkdocs_search_modal']").first.click()
         page.locator("#mkdocs-search-query").press_sequentially("arena-hard")
-        page.locator("#mkdocs-search-results a", has_text="Neighbours").first.wait_for(timeout=20_000)
+        page.locator("#mkdocs-search-results a", has_text="Neighbours").first.wait_for(timeout=90_000)
         browser.close()
     assert trouble == []
     assert [url for url in asked if not url.startswith((served, "data:", "blob:"))] == []

@@ -130,7 +130,11 @@ def english(texts: Iterable[str], data: str = "", names: Iterable[str] = ()) -> 
     found: set[str] = set()
     for text in texts:
         own = _RUN.sub(lambda run: " · " if data and run[0].lower() in data else run[0], text)
-        for word in _WORD.findall(_NAME.sub(" · ", own)):
+        for match in _WORD.finditer(_NAME.sub(" · ", own)):
+            word = match[0]
+            is_cut = match.string.startswith("…", match.end())
+            if is_cut and any(name.startswith(word) for name in known):
+                continue
             if word not in known and not word.isupper():
                 found.add(f"{word} in {text.strip()[:90]!r}")
     return sorted(found)

@@ -66,7 +66,7 @@ def test_the_korean_report_says_what_the_hand_made_table_holds(table: Path, tmp_
         "- 에러/타임아웃(문항 수): 6",
     ):
         assert line in report.splitlines()
-    assert "UTF-8 with mark, comma" in report
+    assert "바이트 순서 표시가 있는 UTF-8, 쉼표" in report
     assert report.index("점검 2건이 기준을 넘었습니다") < report.index("## 산출 기준")
     assert "Q01 @ 1/1: 행 2, 46" in report
 

@@ -198,7 +198,7 @@ def test_four_workers_share_requests_a_minute(provider, cluster, tmp_path):
     simulated = sent[:140]
     window = 3.0
     fullest = max(sum(at <= other < at + window for other in simulated) for at in simulated)
-    assert fullest <= 20 * (window + LATE_S)
+    assert fullest <= 20 * (window + LATE_S) + 20  # a second more: what is announced may wait for a busy machine
 
 
 def test_a_judge_that_cannot_be_read_stops_the_judging_on_every_worker(provider, cluster, tmp_path):

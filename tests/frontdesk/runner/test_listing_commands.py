@@ -72,7 +72,7 @@ def test_questions_can_be_listed_exported_and_read_again(
         assert main(["questions", "--language", "ko", "--output", str(tmp_path / name)]) == 0
         captured = capsys.readouterr()
         assert captured.out == ""
-        assert "82 written" in captured.err
+        assert "82개를 썼습니다" in captured.err
         assert load(tmp_path / name, "ko") == load(language="ko")
         assert main(["questions", "--input", str(tmp_path / name), "--language", "ko", "--json"]) == 0
         assert len(capsys.readouterr().out.splitlines()) == 82
