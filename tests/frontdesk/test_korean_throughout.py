@@ -298,7 +298,8 @@ def test_every_sentence_of_a_result_has_its_korean(room: str) -> None:
         if len(re.findall(r"[A-Za-z]{2,}", sentence)) >= 2
         and " " in sentence
         and not re.search(
-            r"\[str|\[Any|\\|one of 7|columns found|and 7 \(col|\(or a dialogue|first on line|header 7|^quality sample$",
+            r"\[str|\[Any|\\|one of 7|columns found|and 7 \(col|\(or a dialogue|first on line|header 7"
+            r"|^quality sample$",
             sentence,
         )
         and sentence not in _TOLD
