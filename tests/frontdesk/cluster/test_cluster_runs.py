@@ -10,6 +10,7 @@ import pytest
 
 from frontdesk.cli import main
 from gateway.engine import LATE_S
+from gateway.leases import FASTER
 from runstore.journal import read_rows
 from tests.support.fake_provider import FakeProvider
 from tests.support.machines import Machines, machines
@@ -185,7 +186,7 @@ def test_a_cap_in_tokens_holds_over_workers(provider, cluster, tmp_path):
 
 
 def test_four_workers_share_requests_a_minute(provider, cluster, tmp_path):
-    """1,200 a minute are 20 a second: three seconds stand for the minute."""
+    """1,200 a minute are 20 a second, at a pace a tenth above; what minutes hold: tests/gateway/test_leases.py."""
     config = write_config(
         tmp_path / "c.toml", provider, endpoint={"requests_per_minute": 1200}, dialogues=20, subsets=10
     )
@@ -198,7 +199,8 @@ def test_four_workers_share_requests_a_minute(provider, cluster, tmp_path):
     simulated = sent[:140]
     window = 3.0
     fullest = max(sum(at <= other < at + window for other in simulated) for at in simulated)
-    assert fullest <= 20 * (window + LATE_S) + 20  # a second more: what is announced may wait for a busy machine
+    # a second more than the product's own: what is announced may wait for a busy machine
+    assert fullest <= 20 * FASTER * (window + LATE_S + 1.0)
 
 
 def test_a_judge_that_cannot_be_read_stops_the_judging_on_every_worker(provider, cluster, tmp_path):
