@@ -155,12 +155,18 @@ def _default(field: FieldInfo) -> str:
 
 def _remarks() -> Iterator[tuple[tuple[str, str], str]]:
     """What the commented example says beside each key."""
-    section = ""
+    section, key, remark = "", "", ""
     for line in (DOCS.parent / "frontdesk" / "example.toml").read_text(encoding="utf-8").splitlines():
         if head := re.match(r"#? ?\[(\w+)\]", line):
             section = head[1]
         elif found := re.match(r"#? ?(\w+) = .*?\s#\s*(.+)$", line):
-            yield (section, found[1]), found[2]
+            key, remark = found[1], found[2]
+            yield (section, key), remark
+        elif remark and (more := re.match(r"#? {20,}#\s*(.+)$", line)):  # the remark goes on
+            remark = f"{remark} {more[1]}"
+            yield (section, key), remark
+        else:
+            remark = ""
 
 
 # -- JSON

@@ -22,11 +22,13 @@ EXAMPLES = ("document-review", "tutor-votes")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
-    init = steps.add_parser("init", help="write an example study to start from")
+    init = _step(steps, "init", "write an example study to start from")
     init.add_argument("folder", type=Path, help="where to write it; must not hold a study yet")
-    init.add_argument("--example", choices=EXAMPLES, default="document-review")
+    init.add_argument(
+        "--example", choices=EXAMPLES, default="document-review", help="which one (default document-review)"
+    )
     init.set_defaults(step_run=_init)
-    plan = steps.add_parser("plan", help="who rates what, with its certificate and budget")
+    plan = _step(steps, "plan", "who rates what, with its certificate and budget")
     plan.add_argument("study", type=Path, help="the study file (TOML or YAML)")
     plan.add_argument("--out", type=Path, required=True, help="the study's folder, made here")
     plan.add_argument("--seed", type=int, help="instead of the study file's")
@@ -55,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     purge.add_argument(
         "--persons", action="store_true", help="names, links and codes only: makes the rest anonymous"
     )
-    study = steps.add_parser("analyze", help="the results table, agreement, strata, money, votes")
+    study = _step(steps, "analyze", "the results table, agreement, strata, money, votes")
     study.add_argument("folder", type=Path, nargs="?", help="the folder that human plan made")
     study.add_argument("--study", type=Path, help="instead of a folder: a study file, with --ratings and --out")
     study.add_argument("--ratings", type=Path, help="a ratings.csv, or such a table of any form, from elsewhere")
@@ -67,7 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     sessions = _on_folder(steps, "sessions", "write the study's documents for score to score", _sessions)
     sessions.add_argument("--out", type=Path, required=True, help="the file to write (JSON lines)")
     sessions.add_argument("--language", choices=languages(), help="default: the study's first")
-    themes = steps.add_parser("themes", help="count coded themes of free texts, with the coders' agreement")
+    themes = _step(steps, "themes", "count coded themes of free texts, with the coders' agreement")
     themes.add_argument(
         "coded", type=Path, help="a table of any form: rater,document,question,coder,theme[,condition]"
     )
@@ -76,10 +78,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     themes.set_defaults(step_run=_themes)
 
 
+def _step(steps: Steps, name: str, summary: str) -> argparse.ArgumentParser:
+    return steps.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+
+
 def _on_folder(
     steps: Steps, name: str, summary: str, step_run: Callable[[argparse.Namespace], int]
 ) -> argparse.ArgumentParser:
-    parser = steps.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+    parser = _step(steps, name, summary)
     parser.add_argument("folder", type=Path, help="the folder that human plan made")
     parser.set_defaults(step_run=step_run)
     return parser

@@ -23,6 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     options.add_run_first(parser)
     source = parser.add_argument_group("what to rate (one of)")
+    source.add_argument("run_first", nargs="?", type=Path, metavar="RUN", help="a run folder: its verdicts.jsonl")
     source.add_argument(
         "--battles",
         type=options.source,
@@ -30,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="battles: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet; many files as FOLDER, PATTERN or "
         "s3://…; judgments of MT-bench or arena-hard, Inspect logs, or a folder of these",
     )
-    source.add_argument("--run", type=Path, dest="run_dir", metavar="DIR", help="a run folder: its verdicts.jsonl")
+    source.add_argument("--run", type=Path, dest="run_dir", metavar="DIR", help="the same, as an option")
     source.add_argument("--input", type=Path, metavar="FILE", help="a verdicts.jsonl anywhere")
     source.add_argument(
         "--scores",
@@ -164,9 +165,13 @@ def _check(battles: Battles, settings: Settings) -> bool:
 
 
 def _source(args: argparse.Namespace) -> str:
+    if args.run_first is not None:
+        if args.run_dir is not None and args.run_dir != args.run_first:
+            raise Problem(f"rate: found two run folders, {args.run_first} and {args.run_dir}; expected one")
+        args.run_dir = args.run_first
     given = [name for name in ("battles", "run_dir", "input", "scores") if getattr(args, name) is not None]
     if len(given) != 1:
-        expected = "one of --battles FILE, --run DIR, --input FILE, --scores FILE"
+        expected = "one of RUN, --battles FILE, --input FILE, --scores FILE"
         raise Problem(f"rate: found {len(given)} sources, expected {expected}")
     return given[0]
 

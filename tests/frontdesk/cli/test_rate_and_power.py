@@ -251,3 +251,13 @@ def test_power_of_people_before_and_from_a_table(tmp_path, capsys):
 def test_power_tells_what_it_needs(capsys, args: list[str]):
     assert main(["power", *args]) == 2
     assert "expected one of --win-rate" in (told := capsys.readouterr().err) or "found" in told
+
+
+def test_rate_takes_a_run_folder_in_first_place_and_refuses_two(tmp_path, capsys):
+    folder = _run(tmp_path)
+    assert main(["rate", "--run", str(folder), "--json", "--out", str(tmp_path / "a")]) == 1
+    by_option = capsys.readouterr().out
+    assert main(["rate", str(folder), "--json", "--out", str(tmp_path / "b")]) == 1
+    assert capsys.readouterr().out == by_option != ""
+    assert main(["rate", str(folder), "--run", str(tmp_path / "other")]) == 2
+    assert "two run folders" in capsys.readouterr().err
