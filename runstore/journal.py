@@ -324,7 +324,7 @@ class Journal:
         self._path, begun, self._out = new_segment(self.folder)
         self._paths.append(self._path)
         self._segment = len(self._paths) - 1
-        first = header(pid=os.getpid(), host=socket.gethostname(), at=round(time.time(), 3))
+        first = header(pid=os.getpid(), host=socket.gethostname(), at=round(time.time(), 3), name=self._path.stem)
         self._pending.append(first)
         self._header_size = self._size = self._pending_size = len(first)
         try:
