@@ -278,7 +278,8 @@ def _loop(language: str, at: int, planted: bool) -> Dialogue:
 def _near(language: str, at: int, planted: bool) -> Dialogue:
     words = {
         "en": "so first we compare the parent with the smaller of its two children and then we swap them until it fits",
-        "ko": "그러니까 먼저 부모를 두 자식 가운데 더 작은 쪽과 비교하고 그다음에 자리가 맞을 때까지 계속 서로 바꾸는 거죠",
+        "ko": "그러니까 제가 이해한 바로는 먼저 부모를 두 자식 가운데 더 작은 쪽과 비교하고 "
+        "그다음에 자리가 맞을 때까지 한 단계씩 계속 서로 바꾸는 거죠",
     }[language].split()
     again = list(words)
     again[3 + at % 5] = {"en": "node", "ko": "노드를"}[language]
