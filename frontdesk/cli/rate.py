@@ -23,7 +23,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     options.add_run_first(parser)
     source = parser.add_argument_group("what to rate (one of)")
-    source.add_argument("run_first", nargs="?", type=Path, metavar="RUN", help="a run folder: its verdicts.jsonl")
     source.add_argument(
         "--battles",
         type=options.source,
@@ -165,10 +164,6 @@ def _check(battles: Battles, settings: Settings) -> bool:
 
 
 def _source(args: argparse.Namespace) -> str:
-    if args.run_first is not None:
-        if args.run_dir is not None and args.run_dir != args.run_first:
-            raise Problem(f"rate: found two run folders, {args.run_first} and {args.run_dir}; expected one")
-        args.run_dir = args.run_first
     given = [name for name in ("battles", "run_dir", "input", "scores") if getattr(args, name) is not None]
     if len(given) != 1:
         expected = "one of RUN, --battles FILE, --input FILE, --scores FILE"
