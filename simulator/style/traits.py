@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, get_args
 
 from runstore.languages import words
 
@@ -20,17 +20,7 @@ Trait = Literal[
     "code",
     "mixed_language",
 ]
-TRAITS: tuple[Trait, ...] = (
-    "question_mark",
-    "ends_sentence",
-    "lower_case_start",
-    "thanks",
-    "filler",
-    "typo",
-    "emoji",
-    "code",
-    "mixed_language",
-)
+TRAITS: tuple[Trait, ...] = get_args(Trait)
 THANKS = re.compile(
     r"\bthank(?:s| you|ful)\b|\b(?:thx|tysm|ty)\b|감사(?:합|해|드|요)|고마[워웠]|고맙|땡큐",
     re.IGNORECASE | re.MULTILINE,
