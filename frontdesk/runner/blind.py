@@ -8,8 +8,8 @@ from typing import Any
 
 from arena.blind import BlindJudge, Guess
 from frontdesk.runner import plan, published
-from frontdesk.runner.pipeline import Pipeline, Stopping
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.stagework import StageWork, Stopping
 from gateway.crowd import each
 from runstore.ids import shuffled
 from runstore.problems import Problem
@@ -22,7 +22,7 @@ FILE = "guesses.jsonl"
 STAGE = "quality"
 
 
-async def guess(pipeline: Pipeline, judge: str, most: int) -> list[Guess]:
+async def guess(pipeline: StageWork, judge: str, most: int) -> list[Guess]:
     """Ask a judge about at most ``most`` dialogues, drawn by id, and write its guesses beside other judges'.
 
     Raises InputProblem where there are no dialogues, Problem where students have no levels, Stopping.

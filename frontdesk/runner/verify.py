@@ -15,13 +15,14 @@ from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner.compared import TOLD, Compared, compare, known_of
 from frontdesk.runner.config import Config, read_toml
 from frontdesk.runner.leaderboard_history import Pending
-from frontdesk.runner.pipeline import Pipeline, Stopping
+from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.quality import RunQuality
 from frontdesk.runner.rating import as_configured, as_rated, rate_run
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.score_files import Teller
 from frontdesk.runner.scoring import perform
+from frontdesk.runner.stagework import Stopping
 from gateway.adapters.catalog import build
 from gateway.engine import Gateway
 from runstore.journal import Journal
