@@ -18,7 +18,8 @@ from arena.agent_runs.tables import Layout, Table, open_table
 from arena.asking import Asked
 from arena.trial import JudgeTrial
 from frontdesk.runner import session
-from frontdesk.runner.config import Config, load
+from frontdesk.runner.config import Config
+from frontdesk.runner.config_file import load
 from frontdesk.runner.prepare import prompts_of
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from arena.beside import BesideReader, Pair, measured
 from frontdesk.runner import plan, published
@@ -51,7 +50,7 @@ def cuts_of(talks: Sequence[Talked], most: int, seed: int) -> list[Cut]:
     return sorted(drawn, key=lambda cut: (cut.talk, cut.turn))
 
 
-async def beside(pipeline: StageWork, file: Path, judge: str | None, most: int) -> dict[str, Any]:
+async def beside(pipeline: StageWork, file: Path, judge: str | None, most: int) -> dict[str, object]:
     """Ask the run's student for each turn, and the judge, if named, to read both. Writes and returns figures.
 
     The student is nobody in particular: no persona is known of the person. Raises InputProblem where no turn is

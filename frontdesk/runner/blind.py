@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
 
 from arena.blind import BlindJudge, Guess
 from frontdesk.runner import plan, published
@@ -66,15 +65,15 @@ def asked_of(folder: RunFolder) -> dict[str, int]:
     return counts
 
 
-def judged(guesses: Iterable[Guess], seed: int) -> list[dict[str, Any]]:
+def judged(guesses: Iterable[Guess], seed: int) -> list[dict[str, object]]:
     """Each judge's hits by factor, held against levels dealt out at random; what was unreadable is a miss."""
     by_judge: dict[str, list[Guess]] = {}
     for row in guesses:
         by_judge.setdefault(row.judge, []).append(row)
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, object]] = []
     for judge, rows in sorted(by_judge.items()):
         factors = list(dict.fromkeys(name for row in rows for name in row.truth))
-        figures: dict[str, Any] = {}
+        figures: dict[str, object] = {}
         for name in factors:
             known = [row for row in rows if name in row.truth]
             truth, said = [row.truth[name] for row in known], [row.levels.get(name) for row in known]

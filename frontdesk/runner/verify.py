@@ -13,7 +13,8 @@ from arena.ratings.result import Leaderboard
 from frontdesk.runner import before, blind, inputs, published, quality, score_plan
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner.compared import TOLD, Compared, compare, known_of
-from frontdesk.runner.config import Config, read_toml
+from frontdesk.runner.config import Config
+from frontdesk.runner.config_file import read_toml
 from frontdesk.runner.leaderboard_history import Pending
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.progress import Progress
