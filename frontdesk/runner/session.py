@@ -28,9 +28,10 @@ from gateway.errors import Interrupted, Stopped
 from gateway.events import EventLog
 from gateway.secrets import words_of
 from gateway.telemetry import from_environment
-from runstore.journal import Journal, RunLock
+from runstore.journal import Journal
 from runstore.problems import Problem
 from runstore.records import Usage
+from runstore.runlock import RunLock
 
 DRAIN_S = 30.0
 RESUME = "to go on: run the same command again (finished calls are not made again)"
