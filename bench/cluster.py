@@ -35,8 +35,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.gateway import provider
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner.cluster.desk import Desk
+from frontdesk.runner.config import Config
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.session import opened
@@ -72,7 +73,7 @@ def subsets(count: int) -> Iterator[Subset]:
         )
 
 
-def collecting(endpoint: Mapping[str, Any], on: str | None) -> configuration.Config:
+def collecting(endpoint: Mapping[str, Any], on: str | None) -> Config:
     return configuration.parse(
         {
             "run": {"on": on} if on else {},
@@ -90,7 +91,7 @@ class Measured:
     whole_s: float
 
 
-async def collected(folder: Path, config: configuration.Config, given: list[Subset]) -> tuple[float, float]:
+async def collected(folder: Path, config: Config, given: list[Subset]) -> tuple[float, float]:
     """Seconds until the workers' calls were in, and until the replies were published."""
     from frontdesk.runner.cluster.watch import Watch
 

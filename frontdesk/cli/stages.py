@@ -11,7 +11,7 @@ from typing import Any
 
 from frontdesk.cli import options
 from frontdesk.cli.listing import print_object
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner import session as sessions
 from frontdesk.runner.config import Config

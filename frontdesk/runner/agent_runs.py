@@ -18,11 +18,12 @@ from arena.agent_runs.tables import Layout, Table, open_table
 from arena.asking import Asked
 from arena.trial import JudgeTrial
 from frontdesk.runner import session
-from frontdesk.runner.config import Config, load
-from frontdesk.runner.pipeline import Pipeline
+from frontdesk.runner.config import Config
+from frontdesk.runner.config_file import load
 from frontdesk.runner.prepare import prompts_of
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.stagework import StageWork
 from gateway.errors import Stopped
 from runstore.problems import InputProblem, Problem
 from runstore.publish import write_json
@@ -93,7 +94,7 @@ def run(job: Job, judge: Judge | None, conclude: Callable[[Analysis], int]) -> i
     """
     if judge is None:
         return asyncio.run(_without_judge(job, conclude))
-    running: list[Pipeline] = []
+    running: list[StageWork] = []
 
     async def work() -> int:
         folder = RunFolder(job.folder)
@@ -109,7 +110,7 @@ async def _without_judge(job: Job, conclude: Callable[[Analysis], int]) -> int:
     return conclude(analysis)
 
 
-async def _with_judge(job: Job, judge: Judge, pipeline: Pipeline, conclude: Callable[[Analysis], int]) -> int:
+async def _with_judge(job: Job, judge: Judge, pipeline: StageWork, conclude: Callable[[Analysis], int]) -> int:
     if pipeline.gateway is None:
         raise Problem("the judge's endpoint could not be opened")
     endpoint = EndpointJudge.load(pipeline.gateway.ask, judge.endpoint, judge.language, prompts_of(judge.config))

@@ -2,7 +2,14 @@
 
 from runstore.tables.assumptions import Skipped, assume, told_on_stderr
 from runstore.tables.headers import Schema, clean_header, folded, rename_columns
-from runstore.tables.names import Names, clean_name, strict_number, whole_number
+from runstore.tables.names import (
+    Names,
+    clean_name,
+    is_width_variant,
+    strict_number,
+    whole_number,
+    width_folded,
+)
 from runstore.tables.reader import FORMATS, SUFFIXES, Table, read_table, text_rows
 from runstore.tables.separated import Csv, open_csv
 from runstore.tables.stream import Stream, open_stream
@@ -21,4 +28,4 @@ __all__ = [
     "clean_name",
 ]
 __all__ += ["folded", "open_csv", "open_stream", "read_table", "rename_columns", "strict_number", "text_rows"]
-__all__ += ["told_on_stderr", "whole_number"]
+__all__ += ["is_width_variant", "told_on_stderr", "whole_number", "width_folded"]

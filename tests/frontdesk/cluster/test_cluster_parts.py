@@ -8,7 +8,7 @@ from dataclasses import asdict
 import pytest
 
 from frontdesk.cli import main
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner.cluster import addresses, keys
 from frontdesk.runner.cluster.desk import Desk, Told
 from frontdesk.runner.cluster.segments import Copies, lines_of, share_of_rows
