@@ -166,9 +166,10 @@ class Gateway:
         key = target.key(sent, repeat)
         flying, journal = self._flying, self.journal
         while True:
-            may_hold = journal is not None and (self.offline or journal.knows(key))
-            if may_hold and (answer := await self._known(journal, target, sent, key)) is not None:
-                return answer
+            if journal is not None and (self.offline or journal.knows(key)):
+                answer = await self._known(journal, target, sent, key)
+                if answer is not None:
+                    return answer
             if key not in flying:
                 break
             if (answer := await flying.join(key)) is not None:

@@ -101,8 +101,9 @@ class Request(aiohttp.ClientRequest):
     async def send(self, conn: Connection) -> aiohttp.ClientResponse:
         body, protocol = self.body, conn.protocol
         is_direct = self.proxy is None or self.is_ssl()
-        is_small = isinstance(body, aiohttp.BytesPayload) and (body.size or 0) < MOST_AT_ONCE
-        if not is_direct or not is_small or protocol is None or protocol.writing_paused:
+        if not isinstance(body, aiohttp.BytesPayload) or (body.size or 0) > MOST_AT_ONCE or not is_direct:
+            return await super().send(conn)
+        if protocol is None or protocol.writing_paused:
             return await super().send(conn)
         writer = StreamWriter(protocol, self.loop)
         await writer.write_headers(f"{self.method} {self.url.raw_path_qs} HTTP/1.1", self.headers)
