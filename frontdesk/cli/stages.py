@@ -211,6 +211,8 @@ def dry_run(args: argparse.Namespace, config: Config, stage: str, **made: Any) -
     prepare.check(config)
     by_batch = options.batch_poll_s(args) is not None
     estimate.show(config, as_json=args.json, by_batch=by_batch, stage=stage, **made)
+    if folder_of(args, config).journal.is_dir() and not args.json:
+        tell("What the journal answers already is counted too, and is not asked again.")
     prepare.check_prices(config)
     return 0
 
