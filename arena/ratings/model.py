@@ -16,6 +16,13 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
+def logistic(eta: Floats) -> Floats:
+    """1 / (1 + exp(-eta))."""
+    from scipy.special import expit  # takes long to import, and a configuration is read by the models' names alone
+
+    return expit(eta)
+
+
 @dataclass(frozen=True)
 class Information:
     """(G,) negative second derivatives of the log-likelihood: by eta, by the tie parameter, and mixed."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
 
-from arena.ratings.model import Floats, Information, RatingModel
+from arena.ratings.model import Floats, Information, RatingModel, logistic
 
 
 class Half:
@@ -25,11 +24,11 @@ class Half:
         return float(score @ eta - (counts.sum(1)) @ np.logaddexp(0, eta))
 
     def scores(self, eta: Floats, tie: float) -> tuple[Floats, Floats]:  # noqa: ARG002
-        by_eta = np.array([0.0, 0.5, 1.0]) - expit(eta)[:, None]
+        by_eta = np.array([0.0, 0.5, 1.0]) - logistic(eta)[:, None]
         return by_eta, np.zeros_like(by_eta)
 
     def information(self, eta: Floats, tie: float, counts: Floats) -> Information:  # noqa: ARG002
-        p = expit(eta)
+        p = logistic(eta)
         none = np.zeros_like(p)
         return Information((counts.sum(1)) * p * (1 - p), none, none)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
 
-from arena.ratings.model import Floats, Information, RatingModel
+from arena.ratings.model import Floats, Information, RatingModel, logistic
 from arena.ratings.models.half import Half
 
 
@@ -24,13 +23,13 @@ class RaoKupper:
         return float(-(win @ np.logaddexp(0, tie - eta)) - loss @ np.logaddexp(0, tie + eta) + tied)
 
     def scores(self, eta: Floats, tie: float) -> tuple[Floats, Floats]:
-        up, down = expit(tie - eta), expit(tie + eta)
+        up, down = logistic(tie - eta), logistic(tie + eta)
         at_tie = 2 / -np.expm1(-2 * tie)
         return np.stack([-down, up - down, up], 1), np.stack([-down, at_tie - up - down, -up], 1)
 
     def information(self, eta: Floats, tie: float, counts: Floats) -> Information:
         win, loss, both = self._exponents(counts)
-        up, down = expit(tie - eta), expit(tie + eta)
+        up, down = logistic(tie - eta), logistic(tie + eta)
         by_win, by_loss = win * up * (1 - up), loss * down * (1 - down)
         curve = 1 / np.sinh(tie) ** 2
         return Information(by_win + by_loss, by_win + by_loss + both * curve, by_loss - by_win)
