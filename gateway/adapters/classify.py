@@ -55,7 +55,8 @@ _OUT_OF_MONEY = frozenset(
 """Codes and types of an account that is empty, whatever the status: waiting does not help."""
 
 _OUT_OF_MONEY_SPELT = re.compile(
-    r"insufficient.?(?:quota|balance|credits?|funds)|billing|arrear|overdue|payment.?required", re.IGNORECASE
+    r"insufficient.?(?:quota|balance|credits?|funds)|credit.?limit|billing|arrear|overdue|payment.?required",
+    re.IGNORECASE,
 )
 _LIMIT_SPELT = re.compile(
     r"rate.?limit|throttl|too.?many.?requests|limit.?(?:requests|tokens|burst)|resource.?exhausted", re.IGNORECASE

@@ -59,6 +59,7 @@ def openai(message: str, code: Any = None, kind: str = "invalid_request_error") 
         (403, {"error": {"message": "slow down", "code": "TooManyRequests"}}, "rate_limit", "rate_limited"),
         (429, {"error": {"message": "x", "code": "InsufficientBalance"}}, "quota", "no"),
         (403, {"error": {"message": "x", "code": "AccountOverdueError"}}, "quota", "no"),
+        (429, {"error": {"message": "add a payment method", "type": "credit_limit"}}, "quota", "no"),
         (
             400,
             google(400, "INVALID_ARGUMENT", "The input token count (9) exceeds the maximum"),
