@@ -10,12 +10,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from arena.acts import ModelActReader, read_act
 from arena.judge import judge_round
+from arena.learning.labelling import ModelLabeller, read_labels
 from arena.matches import Match
 from frontdesk.runner import prepare
 from frontdesk.runner.config import Config
 from frontdesk.runner.estimate import Cap
 from frontdesk.runner.hints import hint_of
+from frontdesk.runner.knowing import Knowledge, labellers_of
 from frontdesk.runner.runfolder import default_folder
 from gateway.adapters.base import EndpointSettings
 from gateway.adapters.catalog import build, settings_of
@@ -23,6 +26,7 @@ from gateway.engine import Gateway
 from gateway.errors import CallFailed
 from gateway.prompt import Answer, Prompt
 from gateway.secrets import words_of
+from knowledge.topic import Topic
 from runstore.languages import Words, words
 from runstore.records import ACTS, Act, Reply, SeedQuestion, Subset, Usage, Utterance
 from runstore.results import Result
@@ -31,6 +35,7 @@ from simulator.conversation import weights_of
 from simulator.roles import Roles
 from simulator.speech import read_speech
 
+_ADVICE = "its prompt, judge.format, max_output_tokens or the model may mend it"
 MOST_RETRIES = 1
 """A check is over soon: a server that is busy for a moment is asked once more."""
 
@@ -158,6 +163,8 @@ def _parts(config: Config) -> Iterator[tuple[str, str, Play]]:
         cast = prepare.simulation(config)
         yield config.simulate.student, "student", _student(cast, sample)
         yield config.simulate.teacher, "teacher", _teacher(cast)
+        if isinstance(cast.conversation.reader, ModelActReader):
+            yield cast.conversation.reader.name, "act reader", _act_reader(cast.conversation.reader, question)
     subset = Subset(
         id="check",
         dialogue="check",
@@ -178,6 +185,8 @@ def _parts(config: Config) -> Iterator[tuple[str, str, Play]]:
     if config.judge is not None:
         for name in config.judge.endpoints:
             yield name, "judge", _judge(name, subset, sample, config)
+    if config.student is not None:
+        yield from _labellers(config, sample)
 
 
 def _fields(question: SeedQuestion) -> dict[str, str]:
@@ -229,11 +238,40 @@ def _judge(name: str, subset: Subset, sample: Words, config: Config) -> Play:
         judgment = await judge_round(ask, panel, match, name, panel.how.criterion_ids[0], 1)
         if judgment.outcome != "unreadable":
             return Played(judgment.raw)
-        why = judgment.reason or "no decision"
-        advice = "its prompt, judge.format, max_output_tokens or the model may mend it"
-        return Played(judgment.raw, f"a run could not read this ({why}): {advice}")
+        return Played(judgment.raw, _unread(judgment.reason))
 
     return play
+
+
+def _act_reader(reader: ModelActReader, question: SeedQuestion) -> Play:
+    async def play(ask: _Listening) -> Played:
+        answer = await ask(reader.name, reader.prompt((), question.text), stage="check", item="act")
+        read = read_act(answer.text, answer.finish, quoted=(question.text,))
+        return Played(answer.text, None if read.is_readable else _unread(read.reason))
+
+    return play
+
+
+def _labellers(config: Config, sample: Words) -> Iterator[tuple[str, str, Play]]:
+    """Who reads the moves of tutors, each shown one utterance about the first topic."""
+    topic = next(iter(Knowledge.load(config).bank.topics.values()))
+    for labeller in labellers_of(config, prepare.prompts_of(config)):
+        if isinstance(labeller, ModelLabeller):
+            yield labeller.name, "labeller", _labeller(labeller, topic, sample("better"))
+
+
+def _labeller(labeller: ModelLabeller, topic: Topic, said: str) -> Play:
+    async def play(ask: _Listening) -> Played:
+        prompt = labeller.prompt(topic, "", said)
+        answer = await ask(labeller.name, prompt, stage="check", item="moves")
+        read = read_labels(topic, answer.text, said, finish=answer.finish, node="check", labeller=labeller.name)
+        return Played(answer.text, None if read.is_readable and read.is_whole else _unread(read.reason))
+
+    return play
+
+
+def _unread(reason: str | None) -> str:
+    return f"a run could not read this ({reason or 'no decision'}): {_ADVICE}"
 
 
 def _reply(subset: Subset, endpoint: str, text: str) -> Reply:
