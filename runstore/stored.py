@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar, cast, overload
+from weakref import finalize
 
 import orjson
 from pydantic import BaseModel
@@ -26,6 +27,7 @@ class Stored(Sequence[R]):
     def __init__(self, path: Path, kind: type[R]) -> None:
         self._path, self._kind = path, kind
         self._starts: array[int] | None = None
+        self._file: BinaryIO | None = None
 
     def __iter__(self) -> Iterator[R]:
         for at, line in self._lines():
@@ -42,9 +44,11 @@ class Stored(Sequence[R]):
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
         start = self._places()[index]
-        with self._opened() as file:
-            file.seek(start)
-            return self._record(file.readline(), index)
+        if self._file is None:  # stays open, so that neighbours are read at once
+            self._file = self._opened()
+            finalize(self, self._file.close)
+        self._file.seek(start)
+        return self._record(self._file.readline(), index)
 
     def _places(self) -> array[int]:
         if self._starts is None:

@@ -11,14 +11,17 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from arena.judge import Judged, Judging, judge_match, judged_before
+from arena.judge import Judged, Judging, judge_match
 from arena.kept import KeptRounds
-from arena.matches import Match, matches
+from arena.matches import Answered
 from arena.sequential.goal import Goal
 from arena.trial import JudgeTrial
 from frontdesk.runner import plan, prepare, published
 from frontdesk.runner.cluster.shares import EVERYTHING, Share
 from frontdesk.runner.config import Config
+from frontdesk.runner.judged import Item as MatchItem
+from frontdesk.runner.judged import Items, Records
+from frontdesk.runner.judged import published as judged_files
 from frontdesk.runner.outcome import StageDone, endpoints_of
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
 from frontdesk.runner.progress import Progress
@@ -48,7 +51,6 @@ from simulator.conversation import Held, converse, dialogue_id
 
 if TYPE_CHECKING:
     from arena.learning.result import StudentSide
-    from frontdesk.runner.goals import Item as MatchItem
     from frontdesk.runner.goals import Table
 
 Item = TypeVar("Item")
@@ -93,7 +95,7 @@ class Pipeline:
         self._told_at = 0.0
         self.unreadable: Counter[str] = Counter()  # answers of a judge, by its name
 
-    async def whole(self) -> tuple[list[Judgment], list[Verdict]]:
+    async def whole(self) -> Records:
         """Every stage in order, from personas to ratings: the one place where that order stands.
 
         Of a configuration that compares no tutors, the dialogues alone. The report is made above, of the records.
@@ -215,25 +217,20 @@ class Pipeline:
 
     async def judge(
         self, subsets: Sequence[Subset], replies: Sequence[Reply], kept: Kept = NOTHING_KEPT
-    ) -> tuple[list[Judgment], list[Verdict]]:
+    ) -> Records:
         """Replies -> judgments.jsonl and verdicts.jsonl."""
         how, earlier = self.judging(), kept.rounds
-        replied = sorted({reply.endpoint for reply in replies})
-        pairs = prepare.pairs(self.config, replied)
+        answered = Answered(subsets, replies)
+        pairs = prepare.pairs(self.config, answered.endpoints)
         panel = prepare.panel(self.config)
         published.begin(self.folder.path, "judge")
         self.folder.write_manifest(self.config, panel.hashes, {})
-        played, missing = matches(subsets, replies, pairs)
-        wanted = [(match, criterion) for match in played for criterion in how.criterion_ids]
-        before = [judged_before(how, match, criterion, earlier) for match, criterion in wanted]
-        work = [
-            item
-            for item, (_, whole) in zip(wanted, before, strict=True)
-            if not whole and item[0].id not in earlier.failures
-        ]
+        played, missing = answered.matches(pairs)
+        items = Items(played, how, earlier)
+        work = items.open()
         trial = self.trial()
 
-        async def one(ask: Ask, item: tuple[Match, str]) -> Judged:
+        async def one(ask: Ask, item: MatchItem) -> Judged:
             judged = await judge_match(ask, panel, item[0], item[1], earlier)
             if self.batch_poll_s is None:
                 self._try(trial, judged, earlier)
@@ -243,52 +240,49 @@ class Pipeline:
 
         judges = [name for name in how.judges if name in self.opened().endpoints]
         goal: Goal | None = self.config.require_judge().wanted()
-        if goal is None:
-            gathered, chosen = await self._each("judge", work, one, judges), None
-            self.folder.file("goal.json").unlink(missing_ok=True)
-        else:
-            from frontdesk.runner.goals import Table  # scipy.stats: a second that runs without a goal can spare
+        load = plan.workload(self.config, subsets=len(subsets), replied=answered.endpoints)
+        with judged_files(self.folder, items) as rounds:
+            if goal is None:
+                self.folder.file("goal.json").unlink(missing_ok=True)
+                ended = await self._stream("judge", work, lambda ask, at: one(ask, items[at]), rounds.take, judges)
+                rounds.pass_over(len(items))
+            else:
+                from frontdesk.runner.goals import Table  # scipy.stats: a second that runs without it can spare
 
-            table = Table(goal, self.config.run.seed, subsets, pairs, wanted, missing)
-            gathered, chosen = await self._pursue(table, [old for old, _ in before], work, one, judges)
-        now = {(each_match.match.id, each_match.criterion): each_match for each_match in gathered.results()}
-        keys = [(match.id, criterion) for match, criterion in wanted]
-        load = plan.workload(self.config, subsets=len(subsets), replied=replied)
-        load = load if chosen is None else load.narrowed(len(chosen))
-        judged = [
-            now.get(key, old)
-            for key, (old, _) in zip(keys, before, strict=True)
-            if chosen is None or key in chosen
-        ]
-        judgments = [judgment for each_match in judged for judgment in each_match.judgments]
-        verdicts = [each_match.verdict for each_match in judged if each_match.verdict is not None]
-        failures = list(earlier.failures.values())
-        failures += [failed.record("judge", item) for each_match in judged for item, failed in each_match.failures]
-        failures += [as_failed("", error).record("judge", match.id) for (match, _), error in gathered.failed]
+                table = Table(goal, self.config.run.seed, subsets, pairs, items, missing)
+                ended, chosen = await self._pursue(table, items, work, one, judges)
+                load = load.narrowed(len(chosen))
+                came = {(item[0].id, item[1]): found for item, found in (*ended.done, *ended.failed)}
+                for at, (match, criterion) in enumerate(items):
+                    if (match.id, criterion) in chosen:
+                        rounds.add(at, came.get((match.id, criterion)))
+        failures = [*earlier.failures.values(), *rounds.failures]
         failures += [_missing(subset, pair) for subset, pair in missing]
-        write_jsonl(self.folder.file("judgments.jsonl"), judgments)
-        self._publish("judge", "verdicts.jsonl", verdicts, failures)
+        self._published("judge", failures, "verdicts.jsonl")
         published.record(self.folder.path, "judgments.jsonl", "goal.json")
-        unreadable = sum(judgment.outcome == "unreadable" for judgment in judgments)
         summary = (
-            f"{len(judgments)} of {load.rounds} rounds, {unreadable} unreadable; "
-            f"{len(verdicts)} of {load.verdicts} verdicts"
+            f"{rounds.judgments.count} of {load.rounds} rounds, {rounds.unreadable} unreadable; "
+            f"{rounds.verdicts.count} of {load.verdicts} verdicts"
         )
-        self._end("judge", gathered, len(work), summary)
-        return judgments, verdicts
+        self._end("judge", ended, len(work), summary)
+        return (
+            Stored(self.folder.file("judgments.jsonl"), Judgment),
+            Stored(self.folder.file("verdicts.jsonl"), Verdict),
+        )
 
     async def _pursue(
         self,
         table: Table,
-        before: Sequence[Judged],
-        work: Sequence[MatchItem],
+        items: Items,
+        work: Sequence[int],
         do: Callable[[Ask, MatchItem], Awaitable[Judged]],
         judges: Sequence[str],
     ) -> tuple[Gathered[MatchItem, Judged], set[tuple[str, str]]]:
         """Judge what the goal asks for, and write goal.json; also the (match, criterion) that it asked for."""
         from frontdesk.runner.goals import pursue
 
-        new = {(match.id, criterion) for match, criterion in work}
+        new = {(match.id, criterion) for match, criterion in map(items.__getitem__, work)}
+        before = [items.before(at) for at in range(len(items))]
         file = self.folder.file("goal.json")
         file.unlink(missing_ok=True)
         self._start("judge", len(work))
@@ -465,10 +459,6 @@ class Pipeline:
         if self.gateway is None:
             raise Problem("this stage calls models, but none were opened")
         return self.gateway
-
-    def _publish(self, stage: str, name: str, records: Sequence[Verdict], failures: Sequence[Failure]) -> None:
-        write_jsonl(self.folder.file(name), records)
-        self._published(stage, failures, name)
 
     def _published(self, stage: str, failures: Sequence[Failure], name: str) -> None:
         """A stage's file is written: its failures too, and both are noted."""

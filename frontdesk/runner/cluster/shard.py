@@ -9,13 +9,15 @@ import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from arena.scoring.sheets import Form, score_all
 from arena.trial import JudgeTrial
 from frontdesk.runner import score_plan
-from frontdesk.runner.cluster.desk import STOPS, MachinesLost, Seen, Told, kind_of
+from frontdesk.runner.cluster.desk import STOPS, MachinesLost, Seen, StopKind, Told, kind_of
 from frontdesk.runner.cluster.shares import Share
+from frontdesk.runner.config import Config
+from frontdesk.runner.intent import ask_all
 from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
@@ -27,11 +29,13 @@ from gateway.leases import Ended, LentBudget, LentPlaces, Place
 from gateway.secrets import words_of
 from runstore.journal import Journal
 from runstore.problems import Problem
-from runstore.records import Sheet
+from runstore.records import Record, Reply, Sheet, Subset
+from runstore.stored import Stored
 
 BEAT_S = 0.2
 DRAIN_S = 30.0
 Desk = Callable[..., Awaitable[Any]]
+R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +211,7 @@ class _Counting(JudgeTrial):
 class ShardPipeline(Pipeline):
     """The stages over one share, in a folder of no importance; its trials are decided at the desk."""
 
-    def __init__(self, folder: RunFolder, config: Any, gateway: Gateway, share: Share) -> None:
+    def __init__(self, folder: RunFolder, config: Config, gateway: Gateway, share: Share) -> None:
         self.counted = _Silent()
         super().__init__(folder, config, gateway, self.counted, share=share)
         self.seen: dict[str, Seen] = {}
@@ -259,10 +263,14 @@ class _Shard:
             case "simulate":
                 await pipeline.simulate()
             case "collect":
-                await pipeline.collect([one for one in source.subsets() if share.has(one.id)])
+                await pipeline.collect(_mine(source, "subsets.jsonl", Subset, lambda one: share.has(one.id)))
             case "judge":
-                subsets = [one for one in source.subsets() if share.has(one.id)]
-                await pipeline.judge(subsets, [one for one in source.replies() if share.has(one.subset)])
+                await pipeline.judge(
+                    _mine(source, "subsets.jsonl", Subset, lambda one: share.has(one.id)),
+                    _mine(source, "replies.jsonl", Reply, lambda one: share.has(one.subset)),
+                )
+            case "intent":
+                await ask_all(pipeline, source.path)
             case _:
                 await self._score()
 
@@ -307,7 +315,7 @@ class _Shard:
         self._gateway.stop(reason)
         asyncio.get_running_loop().call_later(DRAIN_S, self._gateway.give_up)
 
-    async def _beat(self) -> tuple[Any, str] | None:
+    async def _beat(self) -> tuple[StopKind, str] | None:
         lines = list(self._lines)
         self._lines.clear()
         return await self._desk("beat", self._order.holder, asdict(self._told()), lines)
@@ -316,7 +324,7 @@ class _Shard:
         counted, gateway = self._pipeline.counted, self._gateway
         told = Told(counted.done, counted.of, gateway.in_flight, asdict(gateway.budget.total))
         told.endpoints = {name: asdict(endpoint.spent) for name, endpoint in gateway.endpoints.items()}
-        told.judges = {judge: asdict(seen) for judge, seen in self._pipeline.seen.items()}
+        told.judges = dict(self._pipeline.seen)
         if gateway.journal is not None and not self._order.sees:
             told.segment, told.size = str(gateway.journal.segment), gateway.journal.size
         return told
@@ -331,6 +339,11 @@ class _Shard:
                     unused, more = endpoint.lent.unused, endpoint.lent.more_tokens
                     await self._desk("places", self._order.holder, name, [], unused, more)
             await self._beat()
+
+
+def _mine(source: RunFolder, name: str, kind: type[R], is_mine: Callable[[R], bool]) -> list[R]:
+    """The share's records of a stage file, of which no others are held."""
+    return [one for one in Stored(source.file(name), kind) if is_mine(one)]
 
 
 def _stopped(reason: Stopped) -> dict[str, str]:
