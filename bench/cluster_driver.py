@@ -1,4 +1,4 @@
-"""What the driver does when workers have ended: take in their segments, answer, publish; how fast, in what memory."""
+"""What the driver does when workers have ended: segments in, answers out, published; how fast, in what memory."""
 
 from __future__ import annotations
 

@@ -37,14 +37,12 @@ from runstore.publish import write_json, write_jsonl
 from runstore.records import (
     Dialogue,
     Failure,
-    Judgment,
     Persona,
     Reply,
     SeedQuestion,
     Subset,
-    Verdict,
 )
-from runstore.stored import Stored, writing
+from runstore.stored import writing
 from simulator import cutter
 from simulator.collect import reply_to
 from simulator.conversation import Held, converse, dialogue_id
@@ -156,7 +154,7 @@ class Pipeline:
             flow = await self._stream("simulate", planned, hold, take, asked)
         self._published("simulate", failures, "dialogues.jsonl")
         self._end("simulate", flow, len(planned), f"{complete} of {len(planned)} dialogues")
-        return Stored(self.folder.file("dialogues.jsonl"), Dialogue)
+        return self.folder.dialogues()
 
     def cut(self, dialogues: Sequence[Dialogue]) -> Sequence[Subset]:
         """Dialogues -> subsets.jsonl; only complete dialogues are cut."""
@@ -179,7 +177,7 @@ class Pipeline:
         published.end(self.folder.path, "cut")
         self.ended.append(StageDone(stage="cut", done=len(chosen), failed=max(missing, 0), of=how.subsets))
         self.progress.say(f"cut: {len(chosen)} of {how.subsets} subsets")
-        return Stored(self.folder.file("subsets.jsonl"), Subset)
+        return self.folder.subsets()
 
     async def collect(self, subsets: Sequence[Subset], kept: Kept = NOTHING_KEPT) -> Sequence[Reply]:
         """Subsets -> replies.jsonl."""
@@ -213,7 +211,7 @@ class Pipeline:
             take(None, None)
         self._published("collect", failures, "replies.jsonl")
         self._end("collect", flow, len(work), f"{out.count} of {len(wanted)} replies")
-        return Stored(self.folder.file("replies.jsonl"), Reply)
+        return self.folder.replies()
 
     async def judge(
         self, subsets: Sequence[Subset], replies: Sequence[Reply], kept: Kept = NOTHING_KEPT
@@ -265,10 +263,7 @@ class Pipeline:
             f"{rounds.verdicts.count} of {load.verdicts} verdicts"
         )
         self._end("judge", ended, len(work), summary)
-        return (
-            Stored(self.folder.file("judgments.jsonl"), Judgment),
-            Stored(self.folder.file("verdicts.jsonl"), Verdict),
-        )
+        return self.folder.judgments(), self.folder.verdicts()
 
     async def _pursue(
         self,

@@ -74,7 +74,7 @@ def _remote(address: str) -> list[Shard]:
         system, place = core.url_to_fs(address)
         names: list[str] = system.glob(place) if _PATTERN & set(place) else system.find(place)
     except ImportError as error:
-        raise Problem(f"{address}: {error}") from error
+        raise Problem(f"{address}: {error} (pip install it beside tutor-arena)") from error
     except (OSError, ValueError) as error:
         raise Problem(f"{address}: cannot be read: {error}") from error
     found = sorted(name for name in names if name.endswith(".parquet"))

@@ -1,6 +1,7 @@
 """Tables in many files: a folder, a pattern, an address; read by every command as one table."""
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import fsspec
@@ -9,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from frontdesk.cli import main
-from runstore.problems import InputProblem
+from runstore.problems import InputProblem, Problem
 from runstore.tables import read_table, shards_of
 
 RATINGS = [
@@ -45,6 +46,9 @@ def test_a_source_is_a_file_or_all_that_it_stands_for(tmp_path):
     assert [shard.path for shard in shards_of(folder / "part-0.parquet")] == [folder / "part-0.parquet"]
     with pytest.raises(InputProblem, match=r"expected files ending in \.parquet"):
         shards_of("memory://nothing/there")
+    if find_spec("s3fs") is None:
+        with pytest.raises(Problem, match="s3fs"):
+            shards_of("s3://bucket/battles")
 
 
 def test_agreement_over_shards_is_that_of_one_table(tmp_path, capsys):

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from arena.scoring.sheets import Form, score_all
 from arena.trial import JudgeTrial
@@ -29,13 +29,11 @@ from gateway.leases import Ended, LentBudget, LentPlaces, Place
 from gateway.secrets import words_of
 from runstore.journal import Journal
 from runstore.problems import Problem
-from runstore.records import Record, Reply, Sheet, Subset
-from runstore.stored import Stored
+from runstore.records import Sheet
 
 BEAT_S = 0.2
 DRAIN_S = 30.0
 Desk = Callable[..., Awaitable[Any]]
-R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,12 +261,10 @@ class _Shard:
             case "simulate":
                 await pipeline.simulate()
             case "collect":
-                await pipeline.collect(_mine(source, "subsets.jsonl", Subset, lambda one: share.has(one.id)))
+                await pipeline.collect([one for one in source.subsets() if share.has(one.id)])
             case "judge":
-                await pipeline.judge(
-                    _mine(source, "subsets.jsonl", Subset, lambda one: share.has(one.id)),
-                    _mine(source, "replies.jsonl", Reply, lambda one: share.has(one.subset)),
-                )
+                subsets = [one for one in source.subsets() if share.has(one.id)]
+                await pipeline.judge(subsets, [one for one in source.replies() if share.has(one.subset)])
             case "intent":
                 await ask_all(pipeline, source.path)
             case _:
@@ -339,11 +335,6 @@ class _Shard:
                     unused, more = endpoint.lent.unused, endpoint.lent.more_tokens
                     await self._desk("places", self._order.holder, name, [], unused, more)
             await self._beat()
-
-
-def _mine(source: RunFolder, name: str, kind: type[R], is_mine: Callable[[R], bool]) -> list[R]:
-    """The share's records of a stage file, of which no others are held."""
-    return [one for one in Stored(source.file(name), kind) if is_mine(one)]
 
 
 def _stopped(reason: Stopped) -> dict[str, str]:
