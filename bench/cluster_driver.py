@@ -8,6 +8,7 @@ import os
 import resource
 import tempfile
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -101,6 +102,7 @@ async def driver_once(folder: Path, stage: str, count: int) -> None:
     async with opened(run, config, list(config.endpoints), progress=quiet) as pipeline:
         gateway = pipeline.opened()
         await recorded(pipeline, stage, given, replies)
+        import_module("arena.ratings.models")  # scipy: once a process, whatever the number of calls
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         began, cpu = time.perf_counter(), time.process_time()
         assert gateway.journal is not None

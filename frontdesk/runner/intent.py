@@ -79,6 +79,9 @@ async def ask_all(pipeline: Pipeline, source: Path) -> None:
         question = asked[at]
         return await judge(question.query, question.expected, question.response)
 
-    flow = await stream(mine, one, lambda *_: None, at_once=MOST_AT_ONCE, finished=pipeline.progress.advance)
+    def take(_: int, said: object) -> None:
+        """The journal has it."""
+
+    flow = await stream(mine, one, take, at_once=MOST_AT_ONCE, finished=pipeline.progress.advance)
     if flow.stopped is not None:
         raise flow.stopped

@@ -67,10 +67,9 @@ def test_agreement_over_shards_is_that_of_one_table(tmp_path, capsys):
 
 def test_agent_runs_over_shards_are_scored_as_one_table(tmp_path):
     rows = [
-        {"Query ID": f"q-{number}", "repeat": number % 2 + 1, "Query": "어디로 가나요", "Response": "/길",
-         "LLM score": str(number % 6)}
+        {"Query ID": f"q-{number}", "Query": "은행 어디로 가나요", "Response": "은행" if number % 3 else "길"}
         for number in range(40)
-    ]  # fmt: skip
+    ]
     parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "one.parquet")
     folder = write_shards(tmp_path / "many", rows)
     said = []

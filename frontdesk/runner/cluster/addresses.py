@@ -116,7 +116,7 @@ def described(path: Path) -> Described:
     for key in table:
         if key not in ("kind", "workers", "options"):
             raise InputProblem(path, "kind, workers and options", found=key)
-    kind, workers, options = table.get("kind"), table.get("workers", 1), table.get("options") or {}
+    kind, workers, options = table.get("kind"), table.get("workers", 1), cast("object", table.get("options") or {})
     if not isinstance(kind, str) or kind not in KINDS:
         near = nearest(str(kind), KINDS)
         expected = f"one of {', '.join(KINDS)}" + (f"; did you mean {near}?" if near else "")

@@ -74,7 +74,9 @@ class Told:
     @classmethod
     def of_plain(cls, row: Mapping[str, Any]) -> Told:
         """What arrives, as ``asdict`` sent it."""
-        return cls(**{**row, "judges": {judge: Seen(**seen) for judge, seen in row.get("judges", {}).items()}})
+        told = cls(**row)
+        told.judges = {judge: Seen(**seen) for judge, seen in row.get("judges", {}).items()}
+        return told
 
 
 @dataclass(slots=True)

@@ -283,9 +283,9 @@ def test_scores_are_the_same_on_several_workers(provider, cluster, tmp_path):
 
 
 def test_agent_runs_are_judged_the_same_on_several_workers(cluster, tmp_path):
-    texts = [f"q-{number},1,어디로 {number % 17}번 길인가요,/길/{number % 17}" for number in range(60)]
+    texts = [f"q-{number},어디로 {number % 17}번 길인가요,/길/{number % 17}" for number in range(60)]
     table = tmp_path / "runs.csv"
-    table.write_text("Query ID,repeat,Query,Response\n" + "\n".join(texts) + "\n", encoding="utf-8")
+    table.write_text("Query ID,Query,Response\n" + "\n".join(texts) + "\n", encoding="utf-8")
     said = json.dumps({"reason": "알맞다", "score": 4})
     replies = [{"match": "3번", "reply": "무엇인지 모르겠다"}, {"reply": said}]
     (tmp_path / "replies.jsonl").write_text("\n".join(map(json.dumps, replies)), encoding="utf-8")

@@ -17,7 +17,7 @@ LONG = 20_000
 
 def prepared(folder: Path, matches: int, judged: str) -> tuple[RunFolder, configuration.Config]:
     """A run of so many subsets with two replies each, and a judge that says ``judged`` of all of them."""
-    (folder / "replies.jsonl").parent.mkdir(parents=True)
+    folder.mkdir(exist_ok=True)
     (folder / "said.jsonl").write_text(json.dumps({"reply": judged}))
     stub = {"kind": "scripted", "replies": str(folder / "said.jsonl"), "concurrency": 4}
     config = configuration.parse(
