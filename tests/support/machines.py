@@ -37,16 +37,12 @@ class Machines:
         for _ in range(count):
             options = ("--no-nanny", "--nthreads", "1", "--no-dashboard", "--memory-limit", "0")
             self.workers.append(self._process("worker", self.address, *options))
-        _until(lambda: self.known() == len(self.alive))
-
-    def known(self) -> int:
-        """Workers that the scheduler knows."""
         from dask import config
         from distributed import Client
 
         own = config.collect_env({name: value for name, value in self._environ.items() if "TLS" in name})
         with config.set(own), Client(self.address, set_as_default=False) as client:
-            return len(client.run_on_scheduler(_names))
+            _until(lambda: len(client.run_on_scheduler(_names)) == len(self.alive))
 
     @property
     def alive(self) -> list[subprocess.Popen[bytes]]:
