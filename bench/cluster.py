@@ -31,8 +31,8 @@ from bench.cluster_large import battles, dialogues
 from bench.cluster_outlook import LATENCY_S, Measured, outlook
 from bench.cluster_work import collecting, subsets
 from bench.gateway import provider
-from frontdesk.runner import config as configuration
 from frontdesk.runner.cluster.desk import Desk
+from frontdesk.runner.config import Config
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.session import opened
@@ -42,7 +42,7 @@ from runstore.records import Subset
 SPEED_UP = 3.6
 
 
-async def collected(folder: Path, config: configuration.Config, given: list[Subset]) -> tuple[float, float]:
+async def collected(folder: Path, config: Config, given: list[Subset]) -> tuple[float, float]:
     """Seconds until the workers' calls were in, and until the replies were published."""
     from frontdesk.runner.cluster.watch import Watch
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
+from frontdesk.runner.config import Config
 from runstore.records import Subset, Utterance
 
 GIGABYTE = 1 << 30
@@ -38,9 +39,7 @@ def subsets(count: int) -> Iterator[Subset]:
         )
 
 
-def collecting(
-    endpoint: Mapping[str, Any], on: str | None, *, judged: bool = False, rounds: int = 3
-) -> configuration.Config:
+def collecting(endpoint: Mapping[str, Any], on: str | None, *, judged: bool = False, rounds: int = 3) -> Config:
     """One tutor's replies; or two tutors whose replies are judged."""
     tutors = ["other", "tutor"] if judged else ["tutor"]
     names = [*tutors, "judge"] if judged else tutors

@@ -233,7 +233,7 @@ def order(runs: int = 20, dialogues: int = 100) -> None:
 
 
 def calls(subsets_wanted: int = 200) -> None:
-    from frontdesk.runner import config as configuration
+    from frontdesk.runner import config_file as configuration
     from frontdesk.runner import plan
     from tests.support.fake_provider import FakeProvider
     from tests.support.small_runs import counts, finished_twice, start

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -142,7 +141,7 @@ def _ratings(table: Table, names: Mapping[str, Names]) -> Iterable[Rating]:
         yield _rating(row, table.path, number, names)
 
 
-def _rating(row: Mapping[str, Any], path: Path, number: int, seen: Mapping[str, Names]) -> Rating:
+def _rating(row: Mapping[str, object], path: Path, number: int, seen: Mapping[str, Names]) -> Rating:
     names: list[str] = []
     for column in ("item", "rater"):
         value = row[column]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from frontdesk.cli import options
 from frontdesk.cli.listing import print_object
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner import session as sessions
 from frontdesk.runner.config import Config

@@ -17,11 +17,12 @@ from arena.agent_runs.state import Spool
 from arena.agent_runs.tables import Layout, Table, open_table
 from arena.asking import Asked
 from frontdesk.runner import session
-from frontdesk.runner.config import Config, load
+from frontdesk.runner.config import Config
+from frontdesk.runner.config_file import load
 from frontdesk.runner.intent import TriedJudge, forget_questions, write_questions
-from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.stagework import StageWork
 from gateway.errors import Stopped
 from runstore.problems import InputProblem
 from runstore.publish import write_json
@@ -102,7 +103,7 @@ def run(job: Job, judge: Judge | None, conclude: Callable[[Analysis], int]) -> i
     """
     if judge is None:
         return asyncio.run(_without_judge(job, conclude))
-    running: list[Pipeline] = []
+    running: list[StageWork] = []
 
     async def work() -> int:
         folder = RunFolder(job.folder)
@@ -118,7 +119,7 @@ async def _without_judge(job: Job, conclude: Callable[[Analysis], int]) -> int:
     return conclude(analysis)
 
 
-async def _with_judge(job: Job, judge: Judge, pipeline: Pipeline, conclude: Callable[[Analysis], int]) -> int:
+async def _with_judge(job: Job, judge: Judge, pipeline: StageWork, conclude: Callable[[Analysis], int]) -> int:
     endpoint = TriedJudge(pipeline, judge.endpoint, judge.language)
     try:
         async with _asked_elsewhere(job, judge, pipeline):
@@ -132,7 +133,7 @@ async def _with_judge(job: Job, judge: Judge, pipeline: Pipeline, conclude: Call
 
 
 @asynccontextmanager
-async def _asked_elsewhere(job: Job, judge: Judge, pipeline: Pipeline) -> AsyncGenerator[None]:
+async def _asked_elsewhere(job: Job, judge: Judge, pipeline: StageWork) -> AsyncGenerator[None]:
     """Where the run is on several machines, they are sent the questions first."""
     if judge.config.run.on is None:
         yield

@@ -9,7 +9,7 @@ from typing import Any, cast
 from arena.agent_runs.judging import EndpointJudge, question_id
 from arena.asking import Asked
 from arena.trial import JudgeTrial
-from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline
+from frontdesk.runner.stagework import MOST_AT_ONCE, StageWork
 from gateway.crowd import stream
 from runstore.publish import read_json, write_json, write_jsonl
 from runstore.records import Language, Record
@@ -31,7 +31,7 @@ class Question(Record):
 class TriedJudge:
     """An ``IntentJudge`` that is asked no more where too little of what it writes can be read."""
 
-    def __init__(self, pipeline: Pipeline, endpoint: str, language: Language) -> None:
+    def __init__(self, pipeline: StageWork, endpoint: str, language: Language) -> None:
         gateway = pipeline.opened()
         self._pipeline = pipeline
         self._judge = EndpointJudge.load(gateway.ask, endpoint, language, pipeline.prompts)
@@ -67,7 +67,7 @@ def forget_questions(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-async def ask_all(pipeline: Pipeline, source: Path) -> None:
+async def ask_all(pipeline: StageWork, source: Path) -> None:
     """Ask the questions of the pipeline's share, of the one endpoint that is open. Raises Stopped."""
     asked: Sequence[Question] = Stored(source / QUESTIONS, Question)
     mine = [at for at, question in enumerate(asked) if pipeline.share.has(question.id)]

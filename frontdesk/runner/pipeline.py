@@ -5,11 +5,8 @@ A stage that is run again finds its finished calls in the journal; nothing of it
 
 from __future__ import annotations
 
-import time
-from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
 
 from arena.judge import Judged, Judging, judge_match
 from arena.kept import KeptRounds
@@ -17,22 +14,15 @@ from arena.matches import Answered
 from arena.sequential.goal import Goal
 from arena.trial import JudgeTrial
 from frontdesk.runner import plan, prepare, published
-from frontdesk.runner.cluster.shares import EVERYTHING, Share
-from frontdesk.runner.config import Config
 from frontdesk.runner.judged import Item as MatchItem
 from frontdesk.runner.judged import Items, Records
 from frontdesk.runner.judged import published as judged_files
-from frontdesk.runner.outcome import StageDone, endpoints_of
+from frontdesk.runner.outcome import StageDone
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
-from frontdesk.runner.progress import Progress
-from frontdesk.runner.runfolder import RunFolder
-from gateway.adapters.base import Adapter
-from gateway.batches.catalog import has_batches
-from gateway.crowd import Flow, Gathered, each, stream
-from gateway.engine import Gateway
-from gateway.errors import CallFailed, NotReadable, Stopped, as_failed
+from frontdesk.runner.stagework import StageWork
+from gateway.crowd import Gathered
+from gateway.errors import CallFailed, as_failed
 from gateway.prompt import Ask
-from runstore.problems import Problem, shown
 from runstore.publish import write_json, write_jsonl
 from runstore.records import (
     Dialogue,
@@ -51,47 +41,9 @@ if TYPE_CHECKING:
     from arena.learning.result import StudentSide
     from frontdesk.runner.goals import Table
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-MOST_AT_ONCE = 4096
-TELL_EVERY_S = 1.0
-MOST_LETTERS = 2000
-"""So much of an unreadable answer is told to the log; the journal has it whole."""
 
-
-class Stopping(Exception):
-    """A stage was stopped; what it finished has been published."""
-
-    def __init__(self, reason: Stopped, stage: str, done: int, of: int) -> None:
-        super().__init__(f"{stage} stopped: {reason}; {done} of {of} finished")
-        self.reason, self.stage, self.done, self.of = reason, stage, done, of
-
-
-class Pipeline:
-    """The stages over one run folder and one gateway (None where no stage will call a model).
-
-    ``batch_poll_s``: endpoints whose provider has a batch interface are asked through it, with at most so many
-    seconds between looks at a job; the others in real time. ``share``: the dialogues that are held here, not
-    elsewhere.
-    """
-
-    def __init__(
-        self,
-        folder: RunFolder,
-        config: Config,
-        gateway: Gateway | None,
-        progress: Progress,
-        batch_poll_s: float | None = None,
-        *,
-        share: Share = EVERYTHING,
-    ) -> None:
-        self.folder, self.config, self.gateway, self.progress = folder, config, gateway, progress
-        self.batch_poll_s, self.share = batch_poll_s, share
-        self.prompts = prepare.prompts_of(config)
-        self.ended: list[StageDone] = []
-        self.stopped: Stopped | None = None
-        self._told_at = 0.0
-        self.unreadable: Counter[str] = Counter()  # answers of a judge, by its name
+class Pipeline(StageWork):
+    """The stages, in their order."""
 
     async def whole(self) -> Records:
         """Every stage in order, from personas to ratings: the one place where that order stands.
@@ -242,15 +194,15 @@ class Pipeline:
         with judged_files(self.folder, items) as rounds:
             if goal is None:
                 self.folder.file("goal.json").unlink(missing_ok=True)
-                ended = await self._stream("judge", work, lambda ask, at: one(ask, items[at]), rounds.take, judges)
+                flow = await self._stream("judge", work, lambda ask, at: one(ask, items[at]), rounds.take, judges)
                 rounds.pass_over(len(items))
             else:
                 from frontdesk.runner.goals import Table  # scipy.stats: a second that runs without it can spare
 
                 table = Table(goal, self.config.run.seed, subsets, pairs, items, missing)
-                ended, chosen = await self._pursue(table, items, work, one, judges)
-                load = load.narrowed(len(chosen))
-                came = {(item[0].id, item[1]): found for item, found in (*ended.done, *ended.failed)}
+                gathered, chosen = await self._pursue(table, items, work, one, judges)
+                flow, load = gathered.flow(), load.narrowed(len(chosen))
+                came = {(item[0].id, item[1]): found for item, found in (*gathered.done, *gathered.failed)}
                 for at, (match, criterion) in enumerate(items):
                     if (match.id, criterion) in chosen:
                         rounds.add(at, came.get((match.id, criterion)))
@@ -262,7 +214,7 @@ class Pipeline:
             f"{rounds.judgments.count} of {load.rounds} rounds, {rounds.unreadable} unreadable; "
             f"{rounds.verdicts.count} of {load.verdicts} verdicts"
         )
-        self._end("judge", ended, len(work), summary)
+        self._end("judge", flow, len(work), summary)
         return self.folder.judgments(), self.folder.verdicts()
 
     async def _pursue(
@@ -288,7 +240,7 @@ class Pipeline:
             return self._work([one for one in items if (one[0].id, one[1]) in new], do, judges)
 
         pursued = await pursue(table, before, judge)
-        self._ended("judge", pursued.gathered, len(work))
+        self._ended("judge", pursued.gathered.flow(), len(work))
         if pursued.account is not None:
             write_json(file, pursued.account)
             used = pursued.account.matches
@@ -304,21 +256,6 @@ class Pipeline:
             if not is_readable:
                 self.could_not_read(one.judge, f"{judged.match.id} {judged.criterion}", one.raw, one.reason)
             self.tried(trial, trial.saw(one.judge, one.raw, one.reason, is_readable=is_readable))
-
-    def could_not_read(self, judge: str, item: str, raw: str, reason: str | None) -> None:
-        """An answer of a judge that could not be read: counted, and told to whoever watches."""
-        self.unreadable[judge] += 1
-        self.opened().events.emit("unreadable", judge=judge, item=item, reason=reason, text=raw[:MOST_LETTERS])
-
-    def trial(self, unit: str = "rounds") -> JudgeTrial:
-        """A trial of the judges of one stage."""
-        return JudgeTrial(self.config.budget.trial_rounds, unit)
-
-    def tried(self, trial: JudgeTrial, failed: NotReadable | None) -> None:
-        """Show how a trial goes, and start no new call where it has failed."""
-        self.progress.note = trial.note
-        if failed is not None:
-            self.opened().stop(failed)
 
     async def student(self, subsets: Sequence[Subset], replies: Sequence[Reply]) -> StudentSide:
         """Replies -> branches -> student.json, and the files behind it. Raises Stopping as the stages do."""
@@ -336,148 +273,11 @@ class Pipeline:
         self.folder.replace_failures("student", failures)
         published.record(self.folder.path, "failures.jsonl")
         summary = f"{side.counts.branches} of {side.counts.branches_asked} branches"
-        self._end("student", gathered, len(work), summary)
+        self._end("student", gathered.flow(), len(work), summary)
         return side
 
     def judging(self) -> Judging:
         return prepare.judging(self.config)
-
-    async def _each(
-        self,
-        stage: str,
-        work: Sequence[Item],
-        do: Callable[[Ask, Item], Awaitable[Result]],
-        endpoints: Sequence[str],
-    ) -> Gathered[Item, Result]:
-        async with self.elsewhere(stage, len(work)):
-            self._start(stage, len(work))
-            gathered = await self._work(work, do, endpoints)
-            self._ended(stage, gathered, len(work))
-        return gathered
-
-    async def _stream(
-        self,
-        stage: str,
-        work: Sequence[Item],
-        do: Callable[[Ask, Item], Awaitable[Result]],
-        take: Callable[[Item, Result | Exception], None],
-        endpoints: Sequence[str],
-    ) -> Flow:
-        async with self.elsewhere(stage, len(work)):
-            self._start(stage, len(work))
-            flow = await self._flow(work, do, take, endpoints)
-            self._ended(stage, flow, len(work))
-        return flow
-
-    @asynccontextmanager
-    async def elsewhere(self, stage: str, of: int) -> AsyncGenerator[None]:  # noqa: ARG002 - for whoever has others
-        """Around a stage's work: whoever has other machines lets them make its calls first."""
-        yield
-
-    async def _work(
-        self, work: Sequence[Item], do: Callable[[Ask, Item], Awaitable[Result]], endpoints: Sequence[str]
-    ) -> Gathered[Item, Result]:
-        if self.batch_poll_s is not None:
-            return await self._by_batch(work, do, endpoints, self.batch_poll_s)
-        ask, at_once = self.opened().ask, self._at_once(endpoints)
-        return await each(work, lambda item: do(ask, item), at_once=at_once, finished=self.advance)
-
-    async def _flow(
-        self,
-        work: Sequence[Item],
-        do: Callable[[Ask, Item], Awaitable[Result]],
-        take: Callable[[Item, Result | Exception], None],
-        endpoints: Sequence[str],
-    ) -> Flow:
-        if self.batch_poll_s is None:
-            ask, at_once = self.opened().ask, self._at_once(endpoints)
-            return await stream(work, lambda item: do(ask, item), take, at_once=at_once, finished=self.advance)
-        numbered = list(enumerate(work))
-        gathered = await self._by_batch(numbered, lambda ask, at: do(ask, at[1]), endpoints, self.batch_poll_s)
-        outcomes: list[tuple[tuple[int, Item], Result | Exception]] = [*gathered.done, *gathered.failed]
-        for (_, item), outcome in sorted(outcomes, key=lambda one: one[0][0]):
-            take(item, outcome)
-        return Flow(len(gathered.done), len(gathered.failed), gathered.stopped)
-
-    def _at_once(self, endpoints: Sequence[str]) -> int:
-        adapters = self._adapters(endpoints)
-        return min(MOST_AT_ONCE, sum(adapter.settings.concurrency for adapter in adapters.values()))
-
-    async def _by_batch(
-        self,
-        work: Sequence[Item],
-        do: Callable[[Ask, Item], Awaitable[Result]],
-        endpoints: Sequence[str],
-        batch_poll_s: float,
-    ) -> Gathered[Item, Result]:
-        """The same work, its calls sent in jobs, wave after wave."""
-        from gateway.batches.runner import BatchRunner  # the providers' batch code, where batches are asked for
-
-        adapters = self._adapters(endpoints)
-        batched = [name for name, adapter in adapters.items() if has_batches(adapter.settings)]
-        for name in adapters.keys() - set(batched):
-            self.progress.say(f"batch: {name} is asked in real time: its kind has no batch interface")
-
-        async def wave(ask: Ask) -> Gathered[Item, Result]:
-            return await each(work, lambda item: do(ask, item), at_once=self._at_once(endpoints))
-
-        return await BatchRunner(self.opened(), batched, poll_s=batch_poll_s).whole(wave)
-
-    def advance(self) -> None:
-        """An item of the stage is finished: shown, and told to the log once in a while."""
-        self.progress.advance()
-        if (now := time.monotonic()) - self._told_at >= TELL_EVERY_S:
-            self._told_at = now
-            stage, done, of = self.progress.place
-            endpoints = [each.to_json() for each in endpoints_of(self)]
-            self.opened().events.emit("progress", stage=stage, done=done, of=of, endpoints=endpoints)
-
-    def _start(self, stage: str, of: int) -> None:
-        self.progress.start(stage, of)
-        self.opened().events.emit("stage_started", stage=stage, items=of)
-
-    def _ended(self, stage: str, ended: Gathered[Any, Any] | Flow, of: int) -> None:
-        self.opened().sync()
-        done, failed = _counted(ended)
-        counts = {"done": done, "failed": failed, "of": of}
-        self.ended.append(StageDone(stage=stage, **counts))
-        self.stopped = self.stopped or ended.stopped
-        endpoints = [each.to_json() for each in endpoints_of(self)]
-        self.opened().events.emit("stage_ended", stage=stage, **counts, endpoints=endpoints)
-
-    def _adapters(self, names: Sequence[str]) -> Mapping[str, Adapter]:
-        gateway = self.opened()
-        return {name: gateway.endpoints[name].adapter for name in names}
-
-    def opened(self) -> Gateway:
-        """The gateway, which is needed now. Raises Problem where there is none."""
-        if self.gateway is None:
-            raise Problem("this stage calls models, but none were opened")
-        return self.gateway
-
-    def _published(self, stage: str, failures: Sequence[Failure], name: str) -> None:
-        """A stage's file is written: its failures too, and both are noted."""
-        self.folder.replace_failures(stage, failures)
-        published.record(self.folder.path, name, "failures.jsonl")
-        for kind, count in Counter(failure.kind for failure in failures).most_common():
-            first = next(failure for failure in failures if failure.kind == kind)
-            who = f"{first.endpoint}: " if first.endpoint else ""
-            self.progress.say(f"{stage}: {count} x {kind}, such as: {shown(f'{who}{first.message}', 200)}")
-
-    def _end(self, stage: str, ended: Gathered[Any, Any] | Flow, of: int, summary: str) -> None:
-        if ended.stopped is not None:
-            done, _ = _counted(ended)
-            published.begin(self.folder.path, stage, f"{done} of {of}")
-            raise Stopping(ended.stopped, stage, done, of)
-        published.end(self.folder.path, stage)
-        self.progress.finish(summary)
-
-
-def _counted(ended: Gathered[Any, Any] | Flow) -> tuple[int, int]:
-    """How many items were done, and how many failed."""
-    if isinstance(ended, Flow):
-        return ended.done, ended.failed
-    return len(ended.done), len(ended.failed)
 
 
 def _missing(subset: str, pair: tuple[str, str]) -> Failure:

@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner import inputs, published
 from frontdesk.runner.config import Config
 from gateway.secrets import Redactor
@@ -69,12 +69,12 @@ class RunFolder:
             "(finished calls that still fit are kept)."
         )
 
-    def write_manifest(self, config: Config, prompts: Mapping[str, str], made_of: Mapping[str, Any]) -> None:
+    def write_manifest(self, config: Config, prompts: Mapping[str, str], made_of: Mapping[str, object]) -> None:
         """What made this run, without times: the same run, the same manifest. An input of None is forgotten."""
         path = self.file("manifest.json")
-        old: dict[str, dict[str, Any]] = read_json(path) if path.is_file() else {}
-        merged: dict[str, str] = {**old.get("prompts", {}), **prompts}
-        known: dict[str, Any] = {**old.get("inputs", {}), **made_of}
+        old: dict[str, dict[str, object]] = read_json(path) if path.is_file() else {}
+        merged: dict[str, object] = {**old.get("prompts", {}), **prompts}
+        known: dict[str, object] = {**old.get("inputs", {}), **made_of}
         write_json(
             path,
             {
@@ -109,7 +109,7 @@ class RunFolder:
     def given(self, name: Given) -> bool:
         """Whether this stage's records were brought."""
         path = self.file("manifest.json")
-        inputs: dict[str, Any] = read_json(path).get("inputs", {}) if path.is_file() else {}
+        inputs: dict[str, object] = read_json(path).get("inputs", {}) if path.is_file() else {}
         return name in inputs
 
     def dialogues(self) -> Sequence[Dialogue]:

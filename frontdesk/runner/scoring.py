@@ -9,10 +9,10 @@ from arena.trial import JudgeTrial
 from frontdesk.runner import published
 from frontdesk.runner.config import Config
 from frontdesk.runner.outcome import StageDone
-from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
 from frontdesk.runner.plan import sheets_asked
 from frontdesk.runner.score_files import Scored, ScoreResults, Teller, publish
 from frontdesk.runner.score_plan import Material, Plan
+from frontdesk.runner.stagework import MOST_AT_ONCE, StageWork, Stopping
 from gateway.adapters.catalog import settings_of
 from gateway.batches.catalog import service_of
 from gateway.batches.runner import BatchRunner
@@ -50,7 +50,7 @@ def _rounds(config: Config, material: Material, *, by_batch: bool) -> int:
     return min(rounds, len(material.sessions) // TRIAL_SHARE) if by_batch else rounds
 
 
-async def perform(pipeline: Pipeline, plan: Plan, material: Material, teller: Teller) -> ScoreResults:
+async def perform(pipeline: StageWork, plan: Plan, material: Material, teller: Teller) -> ScoreResults:
     """Score everything and write every record; ``teller`` then reports it.
 
     Raises Stopping where the run was stopped; what was finished is written.

@@ -16,9 +16,10 @@ from dataclasses import asdict
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner import outcome, prepare
 from frontdesk.runner.config import Config
-from frontdesk.runner.pipeline import Pipeline, Stopping
+from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.stagework import Stopping
 from frontdesk.runner.told import told
 from gateway.adapters.catalog import build
 from gateway.budget import Budget

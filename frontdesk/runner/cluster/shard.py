@@ -18,9 +18,10 @@ from frontdesk.runner.cluster.desk import STOPS, MachinesLost, Seen, StopKind, T
 from frontdesk.runner.cluster.shares import Share
 from frontdesk.runner.config import Config
 from frontdesk.runner.intent import ask_all
-from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
+from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.stagework import MOST_AT_ONCE, Stopping
 from gateway.adapters.catalog import build
 from gateway.budget import Budget, Most
 from gateway.engine import Gateway

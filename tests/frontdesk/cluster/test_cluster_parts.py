@@ -10,7 +10,7 @@ from importlib.util import find_spec
 import pytest
 
 from frontdesk.cli import main
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner.cluster import addresses, keys
 from frontdesk.runner.cluster.desk import Desk, Seen, Told
 from frontdesk.runner.cluster.segments import Copies, lines_of, share_of_rows

@@ -5,7 +5,8 @@ import json
 import tracemalloc
 from pathlib import Path
 
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
+from frontdesk.runner.config import Config
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.session import opened
@@ -15,7 +16,7 @@ from runstore.records import Reply, Subset, Usage, Utterance
 LONG = 20_000
 
 
-def prepared(folder: Path, matches: int, judged: str) -> tuple[RunFolder, configuration.Config]:
+def prepared(folder: Path, matches: int, judged: str) -> tuple[RunFolder, Config]:
     """A run of so many subsets with two replies each, and a judge that says ``judged`` of all of them."""
     folder.mkdir(exist_ok=True)
     (folder / "said.jsonl").write_text(json.dumps({"reply": judged}))
@@ -65,7 +66,7 @@ def prepared(folder: Path, matches: int, judged: str) -> tuple[RunFolder, config
     return run, config
 
 
-async def judge(run: RunFolder, config: configuration.Config, out: Path) -> tuple[int, int]:
+async def judge(run: RunFolder, config: Config, out: Path) -> tuple[int, int]:
     async with opened(run, config, ["judge"], progress=Progress(out.open("w"))) as pipeline:
         judgments, verdicts = await pipeline.judge(run.subsets(), run.replies())
         return len(judgments), len(verdicts)
