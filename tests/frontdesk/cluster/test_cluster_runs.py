@@ -257,6 +257,7 @@ def test_a_scheduler_killed_ends_the_run_so_that_it_can_be_resumed(provider, apa
     wait_for(process, lambda: provider.stats.calls >= 40)
     apart.scheduler.send_signal(signal.SIGKILL)
     code, err = ended(process)
+    apart.close()
     assert code == 1, err
     assert "scheduler is gone" in err
     assert "run the same command again" in err
