@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.support.small_runs import REPOSITORY
 
@@ -37,12 +38,18 @@ class Machines:
         for _ in range(count):
             options = ("--no-nanny", "--nthreads", "1", "--no-dashboard", "--memory-limit", "0")
             self.workers.append(self._process("worker", self.address, *options))
-        from dask import config
         from distributed import Client
 
-        own = config.collect_env({name: value for name, value in self._environ.items() if "TLS" in name})
-        with config.set(own), Client(self.address, set_as_default=False) as client:
+        with Client(self.address, security=self._security(), set_as_default=False) as client:
             _until(lambda: len(client.run_on_scheduler(_names)) == len(self.alive))
+
+    def _security(self) -> Any:
+        """The client's part of the certificates, where these machines have some."""
+        from distributed.security import Security
+
+        names = {"tls_ca_file": "CA_FILE", "tls_client_cert": "CLIENT__CERT", "tls_client_key": "CLIENT__KEY"}
+        given = {name: self._environ.get(f"DASK_DISTRIBUTED__COMM__TLS__{value}") for name, value in names.items()}
+        return Security(**given) if all(given.values()) else None
 
     @property
     def alive(self) -> list[subprocess.Popen[bytes]]:

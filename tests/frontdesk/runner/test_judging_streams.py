@@ -3,6 +3,7 @@
 import asyncio
 import json
 import tracemalloc
+from io import StringIO
 from pathlib import Path
 
 from frontdesk.runner import config_file as configuration
@@ -66,8 +67,8 @@ def prepared(folder: Path, matches: int, judged: str) -> tuple[RunFolder, Config
     return run, config
 
 
-async def judge(run: RunFolder, config: Config, out: Path) -> tuple[int, int]:
-    async with opened(run, config, ["judge"], progress=Progress(out.open("w"))) as pipeline:
+async def judge(run: RunFolder, config: Config) -> tuple[int, int]:
+    async with opened(run, config, ["judge"], progress=Progress(StringIO())) as pipeline:
         judgments, verdicts = await pipeline.judge(run.subsets(), run.replies())
         return len(judgments), len(verdicts)
 
@@ -75,7 +76,7 @@ async def judge(run: RunFolder, config: Config, out: Path) -> tuple[int, int]:
 def peak(folder: Path, matches: int) -> int:
     run, config = prepared(folder, matches, "x" * LONG + "\n### (A)")
     tracemalloc.start()
-    assert asyncio.run(judge(run, config, folder / "progress.txt")) == (matches, matches)
+    assert asyncio.run(judge(run, config)) == (matches, matches)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return most
@@ -89,7 +90,7 @@ def test_memory_does_not_grow_with_the_number_of_matches(tmp_path):
 
 def test_what_was_judged_stands_in_the_order_of_subsets_whatever_came_first(tmp_path):
     run, config = prepared(tmp_path, 40, "### (B)")
-    asyncio.run(judge(run, config, tmp_path / "progress.txt"))
+    asyncio.run(judge(run, config))
     assert [one.subset for one in run.judgments()] == [f"s-{n}" for n in range(40)]
     assert [one.subset for one in run.verdicts()] == [f"s-{n}" for n in range(40)]
     assert not list(run.path.glob(".*.tmp"))
