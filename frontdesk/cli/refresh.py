@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
 def _abandon(args: argparse.Namespace, folder: RunFolder) -> int:
     from frontdesk.report.run import write_reports_again
     from frontdesk.runner import leaderboard_history as history
-    from runstore.journal import RunLock
+    from runstore.runlock import RunLock
 
     if any((args.add, args.against, args.drop, args.rejudge, args.instead_of)):
         raise Problem("--abandon stands alone: it drops the refresh that is under way")

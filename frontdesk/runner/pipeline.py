@@ -51,6 +51,7 @@ class Pipeline(StageWork):
         Of a configuration that compares no tutors, the dialogues alone. The report is made above, of the records.
         Raises Stopping as the stages do.
         """
+        self.folder.is_made_anew = published.CHANGE in published.read(self.folder.path).under_way
         dialogues = await self.simulate()
         if self.config.is_data_set:
             return [], []
@@ -174,7 +175,7 @@ class Pipeline(StageWork):
         pairs = prepare.pairs(self.config, answered.endpoints)
         panel = prepare.panel(self.config)
         published.begin(self.folder.path, "judge")
-        self.folder.write_manifest(self.config, panel.hashes, {})
+        self.folder.write_manifest(self.config, panel.hashes, {}, instead_of="judge")
         played, missing = answered.matches(pairs)
         items = Items(played, how, earlier)
         work = items.open()

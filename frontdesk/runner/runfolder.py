@@ -29,6 +29,8 @@ class RunFolder:
         """``home``: the folder with the inputs, where these files lie elsewhere."""
         self.path, self.home = path, home or path
         self.journal = journal or path / "journal"
+        self.is_made_anew = False
+        """Whether every stage is made again of another configuration: nothing of the old manifest stays."""
 
     def file(self, name: str) -> Path:
         return self.path / name
@@ -69,11 +71,18 @@ class RunFolder:
             "(finished calls that still fit are kept)."
         )
 
-    def write_manifest(self, config: Config, prompts: Mapping[str, str], made_of: Mapping[str, object]) -> None:
-        """What made this run, without times: the same run, the same manifest. An input of None is forgotten."""
+    def write_manifest(
+        self, config: Config, prompts: Mapping[str, str], made_of: Mapping[str, object], instead_of: str = "-"
+    ) -> None:
+        """What made this run, without times: the same run, the same manifest.
+
+        An input of None is forgotten, and so are earlier prompts whose names begin with ``instead_of``.
+        """
         path = self.file("manifest.json")
-        old: dict[str, dict[str, object]] = read_json(path) if path.is_file() else {}
-        merged: dict[str, object] = {**old.get("prompts", {}), **prompts}
+        old: dict[str, dict[str, object]] = read_json(path) if path.is_file() and not self.is_made_anew else {}
+        self.is_made_anew = False
+        kept = {name: at for name, at in old.get("prompts", {}).items() if not name.startswith(instead_of)}
+        merged: dict[str, object] = {**kept, **prompts}
         known: dict[str, object] = {**old.get("inputs", {}), **made_of}
         write_json(
             path,

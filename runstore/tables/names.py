@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from math import inf, isfinite
 from pathlib import Path
 
 from runstore.problems import InputProblem
 
 _INVISIBLE = re.compile("[\u200b-\u200d\u2060\ufeff\u00ad]")
+_WIDTH_TAGS = ("<wide>", "<narrow>", "<small>")
 _WHOLE = re.compile(r"([+-]?\d+)(?:\.0*)?")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
@@ -40,13 +42,27 @@ class Names:
         return clean_name(text)
 
 
+def is_width_variant(character: str) -> bool:
+    """Whether it is an ordinary character in another width: ``４``, and neither ``④`` nor ``⁴``."""
+    return unicodedata.decomposition(character).startswith(_WIDTH_TAGS)
+
+
+def width_folded(text: str) -> str:
+    """Full-width forms as ASCII and nothing else: no sign goes, so no two numbers grow together."""
+    return "".join(
+        unicodedata.normalize("NFKC", sign) if not sign.isascii() and is_width_variant(sign) else sign
+        for sign in text
+    )
+
+
 def whole_number(text: str) -> str | None:
     """``4`` for ``4``, ``４``, ``4.0`` or ``+4``; None for what is no whole number."""
-    matched = _WHOLE.fullmatch(unicodedata.normalize("NFKC", text).strip())
+    matched = _WHOLE.fullmatch(width_folded(text).strip())
     return str(int(matched[1])) if matched else None
 
 
 def strict_number(text: str) -> float | None:
     """A decimal number in ASCII or full-width digits; None for anything else, ``nan`` and ``inf`` too."""
-    plain = unicodedata.normalize("NFKC", text).strip()
-    return float(plain) if _NUMBER.fullmatch(plain) else None
+    plain = width_folded(text).strip()
+    number = float(plain) if _NUMBER.fullmatch(plain) else inf
+    return number if isfinite(number) else None

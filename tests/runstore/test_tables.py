@@ -192,7 +192,10 @@ def test_long_cells_and_line_separators(tmp_path: Path) -> None:
     assert len(load_questions(tmp_path / "q.txt")) == 2
 
 
-@pytest.mark.parametrize(("text", "number"), [("４", "4"), ("4.0", "4"), ("4.5", None), ("nan", None)])
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("４", "4"), ("4.0", "4"), *((text, None) for text in ("4.5", "nan", "4²", "④", "4½", "3,4", "1e999"))],
+)
 def test_whole_numbers(text: str, number: str | None) -> None:
     assert whole_number(text) == number
 
