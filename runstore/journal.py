@@ -127,6 +127,11 @@ class Journal:
         place = self._where.get(int(key[:16], 16))
         return place is not None and place >> _OFFSET_BITS > self._segment >= 0
 
+    def knows(self, key: str) -> bool:
+        """Whether a call with this key came to an end, with an answer or without."""
+        short = int(key[:16], 16)
+        return short in self._where or short in self._failed
+
     def has(self, key: str) -> bool:
         return int(key[:16], 16) in self._where
 

@@ -97,6 +97,8 @@ def _cleaned(value: Any) -> Any:
         return {_cleaned(key): _cleaned(item) for key, item in items}
     if isinstance(value, (list, tuple)):
         return [_cleaned(item) for item in cast("Sequence[Any]", value)]
+    if isinstance(value, int) and value.bit_length() > 63:
+        return orjson.Fragment(str(value))  # more than the fast writer takes
     return value
 
 
@@ -145,8 +147,13 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 yield number, line.removeprefix(BOM) if number == 1 else line
-    except OSError as error:
-        raise InputProblem(path, "a readable file", found=error.strerror or str(error)) from error
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> InputProblem:
+    """``error``: ValueError for what cannot be a path at all."""
+    return InputProblem(path, "a readable file", found=getattr(error, "strerror", None) or str(error))
 
 
 def stream_records(path: Path, kind: type[R], skip: int = 0) -> Iterator[R]:
@@ -173,8 +180,8 @@ def parse_record(kind: type[R], row: object, file: Path | str, line: int | None 
 def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes().removeprefix(BOM)
-    except OSError as error:
-        raise InputProblem(path, "a readable file", found=error.strerror or str(error)) from error
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:

@@ -176,7 +176,7 @@ def _with_settings(table: Table, settings: Iterable[str]) -> Table:
             raise Problem(f"--set: found {setting!r}, expected KEY=VALUE")
         try:
             value = tomllib.loads(f"value = {text}")["value"]
-        except (tomllib.TOMLDecodeError, KeyError):
+        except (ValueError, KeyError):
             value = text
         outer, _, inner = key.partition(".")
         found = table.get(outer)
