@@ -256,19 +256,20 @@ def _csv_chunks(path: Path, columns: Columns) -> Iterator[Raw]:
     own = [name or f"\0{place}" for place, name in enumerate(head.names)]
     read = csv.ReadOptions(block_size=_CSV_BYTES, column_names=own, skip_rows=1)
     parse = csv.ParseOptions(newlines_in_values=True, delimiter=file.delimiter)
+    done = 0
     try:
         with csv.open_csv(path, read_options=read, parse_options=parse, convert_options=convert) as stream:
             for batch in stream:
                 yield {name: batch.column(name) for name in wanted}
-    except pa.ArrowInvalid as error:
-        if "Empty CSV" not in str(error):
-            raise InputProblem(path, "a CSV table in UTF-8", found=str(error)) from error
+                done += batch.num_rows
+    except pa.ArrowInvalid:  # Arrow names no line, and takes no stray separator at a row's end
+        yield from _plain_chunks(head, wanted, done)
 
 
-def _plain_chunks(head: Csv, wanted: Sequence[str]) -> Iterator[Raw]:
-    """By the standard library, some ten times slower."""
+def _plain_chunks(head: Csv, wanted: Sequence[str], done: int = 0) -> Iterator[Raw]:
+    """By the standard library, some ten times slower; the first ``done`` rows were read before."""
     places = {name: head.names.index(name) for name in wanted}
-    rows = (cells for _, cells in head.rows())
+    rows = islice((cells for _, cells in head.rows()), done, None)
     while some := list(islice(rows, _JSON_ROWS)):
         yield {name: [row[at] for row in some] for name, at in places.items()}
 
