@@ -28,6 +28,8 @@ Cell = str | int | float | bool | None
 FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0\U0001d159")
 """Letters and signs to Unicode, but nothing on paper: Hangul's fillers, an empty Braille cell, a null notehead."""
 
+BOM = b"\xef\xbb\xbf"
+"""The mark that some programs begin a file of UTF-8 with."""
 _FORMULA_STARTS = frozenset("=+-@＝＋－＠")
 _UNSEEN = frozenset({"Cc", "Cf", "Zs", "Mn"})
 _BLANK = _UNSEEN | {"Cn", "Co", "Zl", "Zp"}
@@ -144,7 +146,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
-                yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                yield number, line.removeprefix(BOM) if number == 1 else line
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
 
@@ -177,7 +179,7 @@ def parse_record(kind: type[R], row: object, file: Path | str, line: int | None 
 
 def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+        return path.read_bytes().removeprefix(BOM)
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from statistics import mean
 
@@ -65,7 +66,7 @@ def read_scores(path: Path, study: Study) -> dict[str, dict[Unit, float]]:
             continue
         if (document, condition) in found[judge]:
             raise InputProblem(path, "each document and condition once for a judge", found=document, line=line)
-        if (value := strict_number(total)) is None:
+        if (value := strict_number(total)) is None or not isfinite(value):
             raise InputProblem(path, "a number", found=total, line=line, field="total")
         found[judge][document, condition] = value
     return dict(found)

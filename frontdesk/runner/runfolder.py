@@ -16,6 +16,7 @@ from runstore.ids import digest
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_json, read_records, read_rows, safe_name, write_json, write_jsonl, write_text
 from runstore.records import Dialogue, Failure, Judgment, Record, Reply, Subset, Verdict
+from runstore.stored import Stored
 
 Given = Literal["subsets", "replies"]
 STAGES = ("simulate", "cut", "collect", "judge", "rate", "student", "report")
@@ -120,20 +121,20 @@ class RunFolder:
         inputs: dict[str, object] = read_json(path).get("inputs", {}) if path.is_file() else {}
         return name in inputs
 
-    def dialogues(self) -> list[Dialogue]:
-        return read_records(self.file("dialogues.jsonl"), Dialogue)
+    def dialogues(self) -> Sequence[Dialogue]:
+        return Stored(self.file("dialogues.jsonl"), Dialogue)
 
-    def subsets(self) -> list[Subset]:
-        return read_records(self.file("subsets.jsonl"), Subset)
+    def subsets(self) -> Sequence[Subset]:
+        return Stored(self.file("subsets.jsonl"), Subset)
 
-    def replies(self) -> list[Reply]:
-        return read_records(self.file("replies.jsonl"), Reply)
+    def replies(self) -> Sequence[Reply]:
+        return Stored(self.file("replies.jsonl"), Reply)
 
-    def judgments(self) -> list[Judgment]:
-        return read_records(self.file("judgments.jsonl"), Judgment)
+    def judgments(self) -> Sequence[Judgment]:
+        return Stored(self.file("judgments.jsonl"), Judgment)
 
-    def verdicts(self) -> list[Verdict]:
-        return read_records(self.file("verdicts.jsonl"), Verdict)
+    def verdicts(self) -> Sequence[Verdict]:
+        return Stored(self.file("verdicts.jsonl"), Verdict)
 
     def failures(self) -> list[Failure]:
         path = self.file("failures.jsonl")

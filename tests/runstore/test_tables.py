@@ -133,7 +133,7 @@ def test_an_open_quote_does_not_swallow_battles(tmp_path: Path) -> None:
         read_battles(tmp_path / "b.csv")
 
 
-@pytest.mark.parametrize("twin", ["p ", "p\u00a0", "p\u200b"])
+@pytest.mark.parametrize("twin", ["p ", "p\u00a0", "p\u200b", "p\0", "\u200ep", "p\ufe0f", "\u3164p"])
 def test_names_that_look_alike_are_refused_together(tmp_path: Path, twin: str) -> None:
     path = tmp_path / "b.csv"
     path.write_text(f"model_a,model_b,winner\np,q,tie\n{twin},q,tie\n", encoding="utf-8")

@@ -212,7 +212,7 @@ def test_a_coder_finds_themes_or_none_in_a_text(tmp_path: Path) -> None:
         read_coded(tmp_path / "coded.csv")
 
 
-@pytest.mark.parametrize("total", ["nan", "inf", "4 of 5", "3~4", "4²"])
+@pytest.mark.parametrize("total", ["nan", "inf", "4 of 5", "3~4", "4²", "1e999"])
 def test_a_judges_score_is_a_number_alone(tmp_path: Path, total: str) -> None:
     write_csv(tmp_path / "s.csv", ("document", "condition", "judge", "total"), [("d1", "A", "j", total)])
     with pytest.raises(InputProblem, match="a number"):
