@@ -10,7 +10,10 @@ import pytest
 from frontdesk.cli import main
 from tests.support import fake_shapes
 from tests.support.fake_faults import Reply
+from tests.support.fake_provider import FakeProvider
 from tests.support.small_runs import write_config
+from tests.support.student_runs import write_student_config
+from tests.support.student_world import provider_script
 
 
 def config_of(path, provider, endpoints, judge="", sections="", budget=""):
@@ -196,3 +199,25 @@ def test_endpoints_that_no_section_names_are_asked_all_the_same(provider, tmp_pa
     path.write_text("[endpoints.sole]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in settings.items()))
     code, shown = check(path, capsys)
     assert code == 0 and "sole as contestant: answers" in shown
+
+
+def test_who_reads_acts_and_moves_is_played_too(tmp_path, capsys):
+    world = provider_script()
+    with FakeProvider(script=world) as provider:
+        path = write_student_config(
+            tmp_path / "c.toml", provider, ("good", "fair"), dialogues=2, subsets=2, panel=5
+        )
+        assert "moves as labeller: answers in" in check(path, capsys)[1]
+        text = path.read_text().replace("[simulate]\n", '[simulate]\nacts = "planned"\nact_reader = "judge"\n')
+        path.write_text("".join(line for line in text.splitlines(True) if line != 'acts = "knowledge"\n'))
+        code, shown = check(path, capsys)
+        assert code == 0 and "judge as act reader: answers in" in shown
+        provider.script = lambda asked, attempt: (
+            Reply(fake_shapes.answer(asked, "I would rather not say."))
+            if asked.schema and set(asked.schema["properties"]) & {"act", "labels"}
+            else world(asked, attempt)
+        )
+        code, shown = check(path, capsys)
+    assert code == 1
+    for who in ("judge as act reader", "moves as labeller"):
+        assert f"{who}: FAILED, unreadable" in shown
