@@ -32,8 +32,11 @@ _VERSIONED = re.compile(r"/v\d\w*$")
 _REFUSED = frozenset({"bad_request", "server", "unexpected", "malformed"})
 
 
-def hint_of(failed: CallFailed, endpoint: Endpoint, *, asks_json: bool) -> str:
-    """What to look at in the endpoint's settings, or an empty text. ``asks_json``: the request had a schema."""
+def hint_of(failed: CallFailed, endpoint: Endpoint, *, asks_json: bool, is_judge: bool = True) -> str:
+    """What to look at in the endpoint's settings, or an empty text.
+
+    ``asks_json``: the request had a schema; ``is_judge``: which a judge can do without.
+    """
     settings, address = endpoint.adapter.settings, endpoint.lanes[0].base_url
     table = f"endpoints.{endpoint.name}"
     if failed.kind == "connection":
@@ -48,7 +51,8 @@ def hint_of(failed: CallFailed, endpoint: Endpoint, *, asks_json: bool) -> str:
         return ""
     if _NOT_THERE.search(failed.message):
         return _address_hint(settings, address, table)
-    return _setting_hint(failed.message, settings, table, asks_json=asks_json)
+    hint = _setting_hint(failed.message, settings, table)
+    return _form_hint(failed.message, settings, table, is_judge=is_judge) if asks_json and not hint else hint
 
 
 def _variables(settings: EndpointSettings) -> str:
@@ -72,7 +76,7 @@ def _address_hint(settings: EndpointSettings, address: str, table: str) -> str:
     return f"the address knows no such path{advice}"
 
 
-def _setting_hint(said: str, settings: EndpointSettings, table: str, *, asks_json: bool) -> str:
+def _setting_hint(said: str, settings: EndpointSettings, table: str) -> str:
     """What this kind of server is known to refuse, and the setting that leaves it out."""
     if hasattr(settings, "max_tokens_field") and _LIMIT.search(said):
         return f'{table}.max_tokens_field = "max_tokens" or "max_completion_tokens"'
@@ -81,9 +85,13 @@ def _setting_hint(said: str, settings: EndpointSettings, table: str, *, asks_jso
     for name, spelt in _SAMPLING.items():
         if getattr(settings, name, None) is not None and spelt.search(said):
             return f"the server may not take {name}: leave {table}.{name} out"
-    if not asks_json:
-        return ""
+    return ""
+
+
+def _form_hint(said: str, settings: EndpointSettings, table: str, *, is_judge: bool) -> str:
+    """How to ask without the form that may have been refused."""
     is_named = "the server refuses the form of the answer" if _FORMAT.search(said) else "the form may be refused"
-    ways = {"openai": '"json_object" or "none"', "litellm": '"json_object" or "none"', "bedrock": '"none"'}
-    own = f"{table}.json_format = {ways[settings.kind]}, or " if settings.kind in ways else ""
-    return f'{is_named}: {own}judge.format = "marker"'
+    forms = {"openai": '"json_object" or "none"', "litellm": '"json_object" or "none"', "bedrock": '"none"'}
+    ways = [f"{table}.json_format = {forms[settings.kind]}"] if settings.kind in forms else []
+    ways += ['judge.format = "marker"'] if is_judge else []
+    return f"{is_named}: {', or '.join(ways)}" if ways else is_named

@@ -36,6 +36,8 @@ from simulator.roles import Roles
 from simulator.speech import read_speech
 
 _ADVICE = "its prompt, judge.format, max_output_tokens or the model may mend it"
+_READERS = ("act reader", "labeller")
+"""Roles that are asked for JSON in any case."""
 MOST_RETRIES = 1
 """A check is over soon: a server that is busy for a moment is asked once more."""
 
@@ -145,8 +147,9 @@ async def play_each(gateway: Gateway, config: Config) -> AsyncIterator[Checked]:
             try:
                 played = await play(ask)
             except CallFailed as failed:
-                asks_json = role == "judge" and config.require_judge().format == "json"
-                hint = hint_of(failed, gateway.endpoints[name], asks_json=asks_json)
+                is_judge = role == "judge"
+                asks_json = config.require_judge().format == "json" if is_judge else role in _READERS
+                hint = hint_of(failed, gateway.endpoints[name], asks_json=asks_json, is_judge=is_judge)
                 yield Checked(name, role, failed.message, failed.kind, hint)
                 continue
             answer, failed_as, hint = ask.answer, None, ""

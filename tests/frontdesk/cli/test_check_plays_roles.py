@@ -218,6 +218,14 @@ def test_who_reads_acts_and_moves_is_played_too(tmp_path, capsys):
             else world(asked, attempt)
         )
         code, shown = check(path, capsys)
+        provider.script = lambda asked, attempt: (
+            refusal("'response_format' is not supported") if asked.schema else world(asked, attempt)
+        )
+        refused = check(path, capsys)[1]
+    assert (
+        'the server refuses the form of the answer: endpoints.moves.json_format = "json_object" or "none"\n'
+        in refused
+    )
     assert code == 1
     for who in ("judge as act reader", "moves as labeller"):
         assert f"{who}: FAILED, unreadable" in shown
