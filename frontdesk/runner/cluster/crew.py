@@ -93,7 +93,7 @@ class Crew:
         self._closing.enter_context(dask_config.set({"distributed.comm.timeouts.connect": f"{GONE_S:g}s"}))
         try:
             target = await self._target(say)
-            client = Client(target, asynchronous=True, timeout="30s", set_as_default=False)
+            client = Client(target, asynchronous=True, timeout=f"{2 * GONE_S:g}s", set_as_default=False)
             self.client = await self._closing.enter_async_context(client)
         except (TimeoutError, OSError, ValueError) as error:
             raise Problem(f"--on {self.on.text}: no scheduler answers there ({error})") from error
