@@ -89,6 +89,10 @@ class Crew:
         """The client, connected. Raises Problem where there is no such cluster."""
         if self.client is not None:
             return self.client
+        set_up = ("distributed.comm.tls.ca-file", "distributed.client.security-loader")
+        if self.on.address.startswith("tls:") and not any(dask_config.get(name, None) for name in set_up):
+            lacking = "needs certificates: set distributed.comm.tls (ca-file, client cert and key) for Dask"
+            raise Problem(f"--on {self.on.text}: {lacking}")
         self._closing.enter_context(quiet())
         self._closing.enter_context(dask_config.set({"distributed.comm.timeouts.connect": f"{GONE_S:g}s"}))
         try:
@@ -97,11 +101,6 @@ class Crew:
             self.client = await self._closing.enter_async_context(client)
         except (TimeoutError, OSError, ValueError) as error:
             raise Problem(f"--on {self.on.text}: no scheduler answers there ({error})") from error
-        except TypeError as error:
-            if not self.on.address.startswith("tls:"):
-                raise
-            lacking = "needs certificates: set distributed.comm.tls (ca-file, client cert and key) for Dask"
-            raise Problem(f"--on {self.on.text}: {lacking}") from error
         await self.client.register_plugin(DeskPlugin())
         await self.desk("drive", self.client.id)
         return self.client
