@@ -89,14 +89,12 @@ class Crew:
         """The client, connected. Raises Problem where there is no such cluster."""
         if self.client is not None:
             return self.client
-        set_up = ("distributed.comm.tls.ca-file", "distributed.client.security-loader")
-        if self.on.address.startswith("tls:") and not any(dask_config.get(name, None) for name in set_up):
-            lacking = "needs certificates: set distributed.comm.tls (ca-file, client cert and key) for Dask"
-            raise Problem(f"--on {self.on.text}: {lacking}")
         self._closing.enter_context(quiet())
         self._closing.enter_context(dask_config.set({"distributed.comm.timeouts.connect": f"{GONE_S:g}s"}))
         try:
             target = await self._target(say)
+            if isinstance(target, str) and target.startswith("tls:"):
+                _check_certificates(self.on)
             client = Client(target, asynchronous=True, timeout=f"{2 * GONE_S:g}s", set_as_default=False)
             self.client = await self._closing.enter_async_context(client)
         except (TimeoutError, OSError, ValueError) as error:
@@ -223,6 +221,14 @@ class Crew:
             limited=tuple(name for name, one in gateway.endpoints.items() if any(one.limits)),
             caps=gateway.budget.caps,
         )
+
+
+def _check_certificates(on: On) -> None:
+    """Raises Problem where Dask's configuration names none."""
+    set_up = ("distributed.comm.tls.ca-file", "distributed.client.security-loader")
+    if not any(dask_config.get(name, None) for name in set_up):
+        lacking = "needs certificates: set distributed.comm.tls (ca-file, client cert and key) for Dask"
+        raise Problem(f"--on {on.text}: {lacking}")
 
 
 def _scheduler_of(file: Path) -> str:
