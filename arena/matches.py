@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal, overload
 
@@ -22,14 +22,14 @@ class Match:
     subset: Subset
     first: Reply
     second: Reply
+    id: str = field(init=False)
 
     @property
     def endpoints(self) -> tuple[str, str]:
         return self.first.endpoint, self.second.endpoint
 
-    @property
-    def id(self) -> str:
-        return "/".join((self.subset.id, *self.endpoints))
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", "/".join((self.subset.id, *self.endpoints)))
 
 
 def all_pairs(endpoints: Sequence[str]) -> list[tuple[str, str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import tempfile
 import time
 from importlib import import_module
@@ -16,7 +15,7 @@ import orjson
 
 from arena.judge import judge_match
 from arena.matches import matches
-from bench.cluster_work import collecting, in_process, subsets
+from bench.cluster_work import collecting, in_process, peak_bytes, subsets
 from frontdesk.runner import prepare
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.progress import Progress
@@ -103,7 +102,7 @@ async def driver_once(folder: Path, stage: str, count: int) -> None:
         gateway = pipeline.opened()
         await recorded(pipeline, stage, given, replies)
         import_module("arena.ratings.models")  # scipy: once a process, whatever the number of calls
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        before = peak_bytes()
         began, cpu = time.perf_counter(), time.process_time()
         assert gateway.journal is not None
         gateway.journal.catch_up()
@@ -117,7 +116,7 @@ async def driver_once(folder: Path, stage: str, count: int) -> None:
         both = time.process_time() - cpu
         print(json.dumps({
             "count": made, "merge_s": taken, "publish_s": both - taken, "wall_s": time.perf_counter() - began,
-            "before_mb": before / 1024, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            "before_mb": before / 2**20, "peak_mb": peak_bytes() / 2**20,
         }))  # fmt: skip
 
 

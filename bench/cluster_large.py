@@ -14,9 +14,10 @@ from bench.cluster_work import GIGABYTE, in_process
 from runstore.publish import write_jsonl
 
 BATTLES = """
-import sys, time, resource, json
+import sys, time, json
 from pathlib import Path
 from arena.ratings.leaderboard import build
+from bench.cluster_work import peak_bytes
 from arena.ratings.reading import Columns, read_battles
 began = time.perf_counter()
 cluster = None if sys.argv[2] == "none" else "cluster"
@@ -25,7 +26,7 @@ counted = time.perf_counter()
 board = build(battles)
 print(json.dumps({"total": battles.total, "count_s": counted - began, "fit_s": time.perf_counter() - counted,
     "rated": [model.rating is not None and model.lower is not None for model in board.models],
-    "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
+    "peak": peak_bytes()}))
 """
 
 
@@ -87,10 +88,11 @@ student = "stub"
 teacher = "stub"
 """
 COMMAND = """
-import sys, resource, json
+import sys, json
+from bench.cluster_work import peak_bytes
 from frontdesk.cli import main
 code = main(sys.argv[1:])
-print(json.dumps({"code": code, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
+print(json.dumps({"code": code, "peak": peak_bytes()}))
 """
 
 

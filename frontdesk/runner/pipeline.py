@@ -138,32 +138,39 @@ class Pipeline(StageWork):
         roles, settings = prepare.teachers(self.config)
         published.begin(self.folder.path, "collect")
         self.folder.write_manifest(self.config, roles.hashes, {"replies": None})
-        place = {subset.id: at for at, subset in enumerate(subsets)}
-        wanted = plan.replies_asked(list(place), names)
-        work = plan.replies_asked(list(place), names, kept)
-        asked = names if len(work) == len(wanted) else tuple(dict.fromkeys(name for _, name in work))
+        ids = [] if kept.is_empty else [subset.id for subset in subsets]
+        wanted = len(subsets) * len(names)
+        work = range(wanted) if kept.is_empty else plan.replies_asked(ids, names, kept)
+        asked = names if len(work) == wanted else tuple(dict.fromkeys(names[at % len(names)] for at in work))
         failures = list(kept.failures.values())
-        left = iter(wanted)
+        written = 0
         with writing(self.folder.file("replies.jsonl"), Reply) as out:
 
-            def reply(ask: Ask, item: tuple[str, str]) -> Awaitable[Reply]:
-                return reply_to(ask, subsets[place[item[0]]], item[1], roles, settings[item[1]])
+            def reply(ask: Ask, place: int) -> Awaitable[Reply]:
+                at, name = divmod(place, len(names))
+                return reply_to(ask, subsets[at], names[name], roles, settings[names[name]])
 
-            def take(item: tuple[str, str] | None, found: Reply | Exception | None) -> None:
-                for before in left:  # what was kept stands where it was asked for
-                    if before == item:
-                        break
-                    if before in kept.replies:
-                        out.add(kept.replies[before])
+            def keep(until: int) -> None:
+                """What was kept stands where it was asked for."""
+                for place in () if kept.is_empty else range(written, until):
+                    at, name = divmod(place, len(names))
+                    if (before := kept.replies.get((ids[at], names[name]))) is not None:
+                        out.add(before)
+
+            def take(place: int, found: Reply | Exception) -> None:
+                nonlocal written
+                keep(place)
+                written = place + 1
+                at, name = divmod(place, len(names))
                 if isinstance(found, Reply):
                     out.add(found)
-                elif found is not None and item is not None:
-                    failures.append(as_failed(item[1], found).record("collect", item[0]))
+                else:
+                    failures.append(as_failed(names[name], found).record("collect", subsets[at].id))
 
             flow = await self._stream("collect", work, reply, take, asked)
-            take(None, None)
+            keep(wanted)
         self._published("collect", failures, "replies.jsonl")
-        self._end("collect", flow, len(work), f"{out.count} of {len(wanted)} replies")
+        self._end("collect", flow, len(work), f"{out.count} of {wanted} replies")
         return self.folder.replies()
 
     async def judge(

@@ -48,6 +48,11 @@ class Kept:
     failures: Mapping[tuple[str, str], Failure] = field(default_factory=dict[tuple[str, str], Failure])
     rounds: KeptRounds = field(default_factory=KeptRounds)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no reply is known, neither that there is one nor that there is none."""
+        return not self.replies and not self.failures
+
 
 NOTHING_KEPT = Kept()
 
@@ -222,7 +227,7 @@ def remaining(config: Config, subsets: Sequence[str], kept: Kept) -> tuple[Calls
     ``subsets`` are ids. In ``decisive`` mode they are the most there can be.
     """
     names, judges = config.require_collect().endpoints, config.require_judge().endpoints
-    replies = Counter(name for _, name in replies_asked(subsets, names, kept))
+    replies = Counter(names[at % len(names)] for at in replies_asked(subsets, names, kept))
     rounds = Counter(_rounds_left(config, subsets, kept))
     parts = [Calls("collect", "teacher", name, replies[name]) for name in names]
     parts += [Calls("judge", "judge", name, rounds[name]) for name in judges]
@@ -231,12 +236,10 @@ def remaining(config: Config, subsets: Sequence[str], kept: Kept) -> tuple[Calls
     return tuple(part for part in parts if part.calls)
 
 
-def replies_asked(
-    subsets: Sequence[str], endpoints: Sequence[str], kept: Kept = NOTHING_KEPT
-) -> list[tuple[str, str]]:
-    """(subset id, endpoint) of every reply wanted, but those that are kept or recorded as failed."""
+def replies_asked(subsets: Sequence[str], endpoints: Sequence[str], kept: Kept = NOTHING_KEPT) -> list[int]:
+    """Places among all replies wanted, each subset's in turn, of those neither kept nor recorded as failed."""
     known = kept.replies.keys() | kept.failures.keys()
-    return [asked for asked in product(subsets, endpoints) if asked not in known]
+    return [at for at, asked in enumerate(product(subsets, endpoints)) if asked not in known]
 
 
 def _rounds_left(config: Config, subsets: Sequence[str], kept: Kept) -> Iterator[str]:

@@ -93,15 +93,12 @@ class Crew:
         self._closing.enter_context(dask_config.set({"distributed.comm.timeouts.connect": f"{GONE_S:g}s"}))
         try:
             target = await self._target(say)
-            client = Client(target, asynchronous=True, timeout="30s", set_as_default=False)
+            if isinstance(target, str) and target.startswith("tls:"):
+                _check_certificates(self.on)
+            client = Client(target, asynchronous=True, timeout=f"{2 * GONE_S:g}s", set_as_default=False)
             self.client = await self._closing.enter_async_context(client)
         except (TimeoutError, OSError, ValueError) as error:
             raise Problem(f"--on {self.on.text}: no scheduler answers there ({error})") from error
-        except TypeError as error:
-            if not self.on.address.startswith("tls:"):
-                raise
-            lacking = "needs certificates: set distributed.comm.tls (ca-file, client cert and key) for Dask"
-            raise Problem(f"--on {self.on.text}: {lacking}") from error
         await self.client.register_plugin(DeskPlugin())
         await self.desk("drive", self.client.id)
         return self.client
@@ -224,6 +221,14 @@ class Crew:
             limited=tuple(name for name, one in gateway.endpoints.items() if any(one.limits)),
             caps=gateway.budget.caps,
         )
+
+
+def _check_certificates(on: On) -> None:
+    """Raises Problem where Dask's configuration names none."""
+    set_up = ("distributed.comm.tls.ca-file", "distributed.client.security-loader")
+    if not any(dask_config.get(name, None) for name in set_up):  # pyright: ignore[reportUnknownMemberType]
+        lacking = "needs certificates: set distributed.comm.tls (ca-file, client cert and key) for Dask"
+        raise Problem(f"--on {on.text}: {lacking}")
 
 
 def _scheduler_of(file: Path) -> str:

@@ -1,4 +1,4 @@
-"""Keys go to workers over an encrypted way, or not at all; and only who has a certificate is let in."""
+"""Keys go to workers over an encrypted way, or not at all."""
 
 import shutil
 import socket
@@ -47,21 +47,20 @@ def own_address() -> str | None:
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl, which makes the certificates, is not here")
-def test_over_tls_workers_without_keys_are_sent_the_drivers_and_strangers_are_refused(provider, tmp_path):
+def test_over_tls_workers_without_keys_are_sent_the_drivers_and_who_has_no_certificate_is_told(provider, tmp_path):
     config = write_config(tmp_path / "c.toml", provider, **TINY)
-    ours, others = certificates(tmp_path / "ours"), certificates(tmp_path / "others")
+    ours = certificates(tmp_path / "ours")
 
     def driven(**environ: str) -> tuple[int, str]:
         process = start(*command, OWN_KEY_OF_THE_TEST=SECRET, **environ)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=120)
         return process.returncode, err.decode()
 
     with machines(tmp_path, 1, **ours) as own:
         command = ("simulate", config, "--run", tmp_path / "run", "--on", own.address)
-        for environ, said in (({}, "distributed.comm.tls"), (others, "no scheduler answers there")):
-            code, err = driven(**environ)
-            assert (code, said in err, "Traceback" in err) == (2, True, False), err
-            assert provider.stats.calls == 0
+        code, err = driven()
+        assert (code, "distributed.comm.tls" in err, "Traceback" in err) == (2, True, False), err
+        assert provider.stats.calls == 0
         code, err = driven(**ours)
         assert code == 0, err
         assert provider.stats.calls == 2 * 7
@@ -75,7 +74,7 @@ def test_over_plain_tcp_a_run_is_refused_where_a_worker_lacks_a_key(provider, tm
     with machines(tmp_path, 1, host="0.0.0.0") as own:
         far = own.address.replace("127.0.0.1", own_address() or "")
         process = start("simulate", config, "--run", tmp_path / "run", "--on", far, OWN_KEY_OF_THE_TEST=SECRET)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=120)
     assert process.returncode == 2
     assert "has no OWN_KEY_OF_THE_TEST in its environment" in err.decode()
     assert provider.stats.calls == 0

@@ -192,7 +192,7 @@ def test_a_goal_is_pursued_anew_and_no_match_is_paid_twice(provider, tmp_path, c
 
 def test_what_failed_before_is_neither_lost_nor_asked_again(provider, tmp_path, capsys):
     provider.script = lambda asked, attempt: (
-        "auth" if asked.model == "model-third" and int(asked.key.hex()[:2], 16) < 64 else None
+        "blocked" if asked.model == "model-third" and int(asked.key.hex()[:2], 16) < 64 else None
     )
     provider.configure(unreadable=0.1)
     _, run = three(tmp_path, provider)
