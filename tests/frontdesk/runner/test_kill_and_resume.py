@@ -48,6 +48,21 @@ def test_a_changed_configuration_that_was_killed_is_gone_on_with(provider, tmp_p
     assert [series.kill(moment) for moment in moments] == [[]] * len(moments)
 
 
+def test_a_run_whose_journal_was_taken_out_is_not_paid_for_again(provider, tmp_path, capsys):
+    config = write_config(tmp_path / "c.toml", provider, dialogues=3, subsets=3)
+    run = tmp_path / "run"
+    assert main(["run", str(config), "--run", str(run)]) == 0
+    (run / "journal").rename(tmp_path / "elsewhere")
+    provider.reset()
+    for command in (["run", str(config), "--run", str(run)], ["judge", str(run)], ["simulate", str(run)]):
+        assert main(command) == 2
+        assert "journal/ holds none of them; put it back" in capsys.readouterr().err
+    assert provider.stats.calls == 0
+    (tmp_path / "elsewhere").rename(run / "journal")
+    assert main(["run", str(config), "--run", str(run)]) == 0
+    assert provider.stats.calls == 0
+
+
 def test_a_cap_on_calls_holds_through_faults_and_kills(provider, tmp_path):
     cap = 120
     sizes = {"dialogues": 10, "subsets": 20, "concurrency": 6}
