@@ -156,7 +156,10 @@ def test_the_demonstration_speaks_korean(
     ((command, lines),) = _asked([["demo", "--run", str(tmp_path / "run")]], capsys)
     said = [line.partition("pip의 말:")[0] for line in lines]  # what the installer says is not ours
     assert any("가" <= letter <= "힣" for line in said for letter in line), command
-    assert english([line.replace(str(tmp_path), "/t") for line in said], "", {"socratic", "plain", "pip", "download"}) == []
+    assert (
+        english([line.replace(str(tmp_path), "/t") for line in said], "", {"socratic", "plain", "pip", "download"})
+        == []
+    )
 
 
 _ROOMS = (
