@@ -66,6 +66,8 @@ def without_thinking(text: str) -> str:
     end, unless a sentence goes on behind its tag (``<thought> is a tag``). A tag in a sentence, in quotes or in
     code is spoken of, and ends nothing.
     """
+    if not ("<" in text or "[" in text or "◁" in text or any(begins.match(text) for begins, _ in _TOLD)):
+        return text  # nearly every reply
     head = text[:LONGEST_LOOKED_AT]
     if head.count("<") > MOST_BRACKETS:
         head = head[:MOST_BRACKETS]

@@ -13,6 +13,8 @@ from gateway.thinking import without_thinking
 Letter = Literal["a", "b", "c"]
 
 _EMPHASIS = str.maketrans("", "", "*_`")
+_SIGNS = ("#", "＃", "﹟")
+"""All that becomes a ``#`` where texts are folded: one without them holds no line that ``###`` opens."""
 _LETTER = re.compile(r"(?<![A-Za-z0-9\\])\(\s*([abc])\s*\)", re.IGNORECASE)
 _UNDECIDED = re.compile(
     r"(?:\b(?:not|neither|nor|never|rather than|instead of)|n['’]t(?: be)?|~)\s*\(\s*[abc]\s*\)"
@@ -44,13 +46,13 @@ def read_marker(raw: str, *, finish: str = "stop", quoted: Sequence[str] = ()) -
     lines = [line.translate(_EMPHASIS).strip() for line in plain_text(without_thinking(raw)).split("\n")]
     if not any(lines):
         return LetterReading(None, "the reply is empty")
-    sources = [folded(text) for text in quoted]
+    sources = [folded(text) for text in quoted if any(sign in text for sign in _SIGNS)]
     starts = [index for index, line in enumerate(lines) if line.startswith("###")]
     passed_over = False
     end = len(lines)
     for start in reversed(starts):
         section = "\n".join(lines[start:end])
-        if _is_quotation(section, sources):
+        if sources and _is_quotation(section, sources):
             passed_over, end = True, start
             continue
         if _is_copied_form(lines[:end]):

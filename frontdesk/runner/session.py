@@ -16,9 +16,10 @@ from dataclasses import asdict
 from frontdesk.runner import before, outcome, prepare, published
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner.config import Config
-from frontdesk.runner.pipeline import Pipeline, Stopping
+from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.stagework import Stopping
 from frontdesk.runner.told import told
 from gateway.adapters.catalog import build
 from gateway.budget import Budget
@@ -27,9 +28,10 @@ from gateway.errors import Interrupted, Stopped
 from gateway.events import EventLog
 from gateway.secrets import words_of
 from gateway.telemetry import from_environment
-from runstore.journal import Journal, RunLock, read_rows
+from runstore.journal import Journal, read_rows
 from runstore.problems import Problem
 from runstore.records import Usage
+from runstore.runlock import RunLock
 
 DRAIN_S = 30.0
 RESUME = "to go on: run the same command again (finished calls are not made again)"

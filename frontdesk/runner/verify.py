@@ -13,15 +13,17 @@ from arena.ratings.result import Leaderboard
 from frontdesk.runner import before, blind, inputs, published, quality, score_plan
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner.compared import TOLD, Compared, compare, known_of
-from frontdesk.runner.config import Config, read_toml
+from frontdesk.runner.config import Config
+from frontdesk.runner.config_file import read_toml
 from frontdesk.runner.leaderboard_history import Pending
-from frontdesk.runner.pipeline import Pipeline, Stopping
+from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.quality import RunQuality
 from frontdesk.runner.rating import as_configured, as_rated, rate_run
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.score_files import Teller
 from frontdesk.runner.scoring import perform
+from frontdesk.runner.stagework import Stopping
 from gateway.adapters.catalog import build
 from gateway.engine import Gateway
 from runstore.journal import Journal
