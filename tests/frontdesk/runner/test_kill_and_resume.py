@@ -62,7 +62,7 @@ def test_files_of_two_configurations_are_not_reported_together(provider, tmp_pat
     )
     assert main(["run", str(capped), "--run", str(run), "--change"]) == 3
     assert main(["verify", "--run", str(run)]) == 0
-    for command in ("report", "rate", "quality", "sensitivity"):
+    for command in ("report", "rate", "quality"):
         assert main([command, "--run", str(run)]) == 2
         assert "another configuration is under way" in capsys.readouterr().err
     assert main(["refresh", "--run", str(run), "--drop", "ureka"]) == 2
