@@ -39,11 +39,11 @@ def _is_turn(lines: list[str], index: int, other: Role) -> bool:
     line = lines[index]
     if HEADER[other].match(line.lstrip()):
         return True
-    rest = "\n".join((line.strip(), *lines[index + 1 :]))
+    rest = "\n".join((line.strip(), *lines[index + 1 : index + 9]))  # a label may stand alone above blank lines
     label = NAMED[other].match(rest)
     if label is None or line.startswith(("  ", "\t")) or "|" in line:
         return False
-    before = [each for each in lines[:index] if each.strip()]
+    before = [each for each in lines[max(0, index - 9) : index] if each.strip()]
     if before and before[-1].rstrip().endswith((":", "：")):
         return False
     return is_sentence(rest[label.end() :].split("\n", 1)[0]) and not _is_among_others(lines, index)

@@ -88,7 +88,7 @@ def _candidates(text: str, keys: Collection[str]) -> list[_Candidate]:
     """The complete objects of a text that name one of the keys, in their order, none inside another."""
     whole = (0, len(text))
     spans = {whole: None} if text.startswith("{") else {}
-    fenced = (match for match in _FENCE.finditer(text) if match["inside"].lstrip()[:1] in "{｛")
+    fenced = (match for match in _FENCE.finditer(text) if match["inside"].lstrip().startswith(("{", "｛")))
     spans |= dict.fromkeys(match.span("inside") for match in fenced)
     spans |= dict.fromkeys(_balanced(text))
     read: list[_Candidate] = []

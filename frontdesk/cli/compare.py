@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
 
     before, after = RunFolder(args.before), RunFolder(args.after)
     for folder in (before, after):
-        history.refuse(folder)
+        history.refuse_mixed(folder)
     language = args.language or after.config().run.language
     found = compare(before, after)
     if args.json:

@@ -42,7 +42,7 @@ def _cut_file(args: argparse.Namespace) -> int:
 
     if args.output is None:
         raise Problem("--input needs --output")
-    config = configuration.load(args.config) if args.config is not None else Config()
+    config = configuration.load(args.config) if args.config is not None else configuration.Config()
     seed = config.run.seed if args.seed is None else args.seed
     made = cut_file(args.input, args.output, _with_options(config, args).cut, seed)
     said = f"cut: {made.subsets} of {made.wanted} subsets, from {made.complete} of {made.dialogues} dialogues"

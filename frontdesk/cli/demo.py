@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         file=sys.stderr,
     )
     config = configuration.parse(settings(args.dialogues, args.turns, args.subsets, args.seed))
-    ensure_model()
+    ensure_model(say=lambda line: tell(line, file=sys.stderr, flush=True))
 
     code = stages.execute(args, config, config.used_endpoints(), stages.whole_run)
     # What so small a model left unfinished is as expected; a call that failed for any other reason is not.

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         places = dict.fromkeys(forms, args.out)
     folder = RunFolder(options.run_folder(args))
-    history.refuse(folder)
+    history.refuse_mixed(folder)
     done: list[Exported] = []
     for how in [How(form, args.side, args.split, args.licence) for form in forms]:
         one = export(folder, how, places[how.form])

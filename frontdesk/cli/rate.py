@@ -121,7 +121,7 @@ def _rated_run(args: argparse.Namespace, settings: Settings) -> tuple[Leaderboar
     short = shortfall(folder, config, judged[1])
     missing = short.share if short is not None else None
     if args.out is not None:
-        history.refuse(folder)
+        history.refuse_mixed(folder)
         board = rated(folder, config, *judged, how)
         paths = _write(args, args.out, board, args.language or config.run.language)
     else:

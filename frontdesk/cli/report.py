@@ -44,7 +44,7 @@ def _moved(before: Path | None, after: RunFolder) -> Moved | None:
     if before is None:
         return None
     earlier = RunFolder(before)
-    history.refuse(earlier)
+    history.refuse_mixed(earlier)
     return compare(earlier, after), (Texts(earlier), Texts(after))
 
 

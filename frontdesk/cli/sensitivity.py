@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
 
     folders = [RunFolder(Path(path)) for path in args.runs]
     for folder in folders:
-        history.refuse(folder)
+        history.refuse_mixed(folder)
     found = compared_runs(folders, judges=args.judges)
     if args.out is not None:
         write_json(args.out, found.to_json())

@@ -12,6 +12,10 @@ from frontdesk.runner.runfolder import RunFolder
 from runstore.publish import replacing
 
 FOLDER = "refresh.before"
+_STAGES = {
+    "judge": "verdicts.jsonl", "collect": "replies.jsonl", "cut": "subsets.jsonl", "simulate": "dialogues.jsonl"
+}  # fmt: skip
+"""The last stage first."""
 _ALWAYS = ("run.toml", "manifest.json", published.FILE)
 
 
@@ -34,18 +38,27 @@ def keep(folder: RunFolder) -> None:
 
 
 def begin_change(folder: RunFolder) -> None:
-    """Another configuration is about to be written: until what was asked for with it has ended, files of both are
-    there."""
+    """Another configuration is about to be written. Until the last stage there is has been made again, files of
+    both are there."""
     if published.CHANGE not in published.read(folder.path).under_way:
         keep(folder)
-    published.begin(folder.path, published.CHANGE)
+    last = next((stage for stage, name in _STAGES.items() if _is_made(folder, name)), None)
+    published.begin(folder.path, published.CHANGE, published.until(last) if last else published.MADE_AGAIN)
 
 
 def end_change(folder: RunFolder) -> None:
-    """What was asked for with another configuration, if anything was, has ended."""
-    if published.CHANGE in published.read(folder.path).under_way:
+    """A command has ended: the change has too, if all stages were made again of each other."""
+    known = published.read(folder.path)
+    is_mixed = any(published.newer_inputs(folder.path, name, known) for name in _STAGES.values())
+    if known.under_way.get(published.CHANGE) == published.MADE_AGAIN and not is_mixed:
         published.end(folder.path, published.CHANGE)
         forget(folder)
+
+
+def _is_made(folder: RunFolder, name: str) -> bool:
+    """Whether a stage's file is there and was made here."""
+    stem = name.partition(".")[0]
+    return folder.file(name).is_file() and not (stem in ("subsets", "replies") and folder.given(stem))
 
 
 def put_back(folder: RunFolder) -> None:

@@ -135,11 +135,25 @@ def refuse(folder: RunFolder) -> None:
         )
 
 
+def refuse_mixed(folder: RunFolder) -> None:
+    """Raises Problem where the files are of two ages: a refresh or another configuration is under way."""
+    refuse(folder)
+    refuse_change(folder)
+
+
+def refuse_change(folder: RunFolder) -> None:
+    """Raises Problem where another configuration is under way."""
+    if published.CHANGE in published.read(folder.path).under_way:
+        raise Problem(
+            f"{folder.path}: another configuration is under way; finish it with tutor-arena run --change"
+        )
+
+
 @contextmanager
 def held(folder: RunFolder) -> Generator[None]:
-    """The run for one program that writes files of it; refused while another does, or a refresh is under way."""
+    """The run for one program that writes files of it; refused while another does, and as in refuse_mixed."""
     with RunLock(folder.path):
-        refuse(folder)
+        refuse_mixed(folder)
         yield
 
 

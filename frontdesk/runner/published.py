@@ -18,6 +18,7 @@ from runstore.records import Record
 FILE = "published.json"
 CHANGE = "change of configuration"
 """Under way from before another configuration is written until whatever was asked for with it has ended."""
+MADE_AGAIN = "made again"
 _MATCHES = ("subsets.jsonl", "replies.jsonl")
 _VERDICTS = ("subsets.jsonl", "judgments.jsonl", "verdicts.jsonl")
 _SCORED = ("score_plan.json", "rubric.json", "subjects.jsonl", "people.jsonl")
@@ -104,10 +105,19 @@ def begin(folder: Path, stage: str, state: str = "begun") -> None:
 
 
 def end(folder: Path, stage: str) -> None:
-    """Note that a stage has ended."""
+    """Note that a stage has ended, and what was waiting for it with it."""
     known = read(folder)
-    left = {name: state for name, state in known.under_way.items() if name != stage}
+    left = {
+        name: MADE_AGAIN if state == until(stage) else state
+        for name, state in known.under_way.items()
+        if name != stage
+    }
     _write(folder, known.model_copy(update={"under_way": left}))
+
+
+def until(stage: str) -> str:
+    """The state of what is under way until a stage has ended."""
+    return f"until {stage} has ended"
 
 
 def newer_inputs(folder: Path, name: str, known: Folder | None = None) -> list[str]:

@@ -15,7 +15,7 @@ from arena.judge import Judging
 from arena.kept import KeptRounds, round_item, round_key
 from frontdesk.runner import config_file as configuration
 from frontdesk.runner import leaderboard_history as history
-from frontdesk.runner import prepare, published
+from frontdesk.runner import prepare
 from frontdesk.runner.config import Config
 from frontdesk.runner.inputs import Tables, table_of
 from frontdesk.runner.judged import Records
@@ -60,10 +60,7 @@ class Change:
 
 def check_finished(folder: RunFolder) -> None:
     """Raises InputProblem where there is no judged and rated run to refresh, Problem where it is being changed."""
-    if published.CHANGE in published.read(folder.path).under_way:
-        raise Problem(
-            f"{folder.path}: another configuration is under way; finish it with tutor-arena run --change"
-        )
+    history.refuse_change(folder)
     for name in FILES:
         if not folder.file(name).is_file():
             raise InputProblem(

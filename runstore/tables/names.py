@@ -13,15 +13,14 @@ _UNSEEN = (
     "\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0"
 )
 _INVISIBLE = re.compile(f"[{_UNSEEN}\ufe00-\ufe0f]")
-_AROUND = re.compile(rf"\A[\s{_UNSEEN}]+|[\s{_UNSEEN}]+\Z")
 _WIDTH_TAGS = ("<wide>", "<narrow>", "<small>")
 _WHOLE = re.compile(r"([+-]?\d+)(?:\.0*)?")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def clean_name(text: str) -> str:
-    """A name in composed form (NFC), without white space or characters that nobody sees around it."""
-    return _AROUND.sub("", unicodedata.normalize("NFC", text))
+    """A name in composed form (NFC), without white space or zero-width characters around it."""
+    return unicodedata.normalize("NFC", text).strip().strip("\u200b\u2060\ufeff\u00ad").strip()
 
 
 def name_key(text: str) -> str:

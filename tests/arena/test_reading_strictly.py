@@ -191,7 +191,9 @@ ALONE = ("{n}", '"{n}"', "{n}.0", '"{n}/5"', '" {n} of 5"', '"{wide}"', '"{n}점
 _WRITTEN = """
 "1|2|3|4|5" 1|2|3|4|5 "0-5" {n}_or_{m} "{n}_or_{m}" "{n},_{m}" {n},_{m} "{n}‑{m}" "{n}−{m}" "{m}_reasons_for_a_{n}"
 "{n}/10" "{n},_out_of_10" {n}.5 -{n}1 "{n}_{m}" null "" "{n}%" ["{n}"] <{n}> "about_{n}" {n}_//_or_{m} 0.{n}1
-"{n}\u200b{m}" an_integer_from_0_to_5
+"{n}\u200b{m}" an_integer_from_0_to_5 "{n}–{m}" "{n}…{m}" "between_{n}_and_{m}" "{n}_(out_of_5)" "0x{n}" "{n}e0"
+"{n}." [{n}] {{"value":_{n}}} "[{n}]" "~{n}" "IV" "four" "{n}*{m}" "{n}²"
+"1~5_사이의_정수" "약_{n}" "{n}점_이상" NaN Infinity 0x{n} {n}.
 """
 NOT_ALONE = _WRITTEN.split()
 FRAMES = r"""
@@ -209,6 +211,13 @@ Is {{"score": 1}} fair? {{"score": {v}}}
 <think>{{"score": 5}}</think>{{"score": {v}}}
 {{"a": {{"score": {v}}}}} 5
 score: {v}, {r}
+~~~json|{{"score": {v}, "reason": "{r}"}}|~~~
+\ufeff{{"score": {v}}}
+{{"result": {{"reason": "{r}", "score": {v}}}}}
+[{{"score": {v}}}]
+Draft: {{"score": 0}}|````json5|{{"score": {v}}}|````
+{{"draft": {{"score": 1}}, "score": {v}}}
+# Score|```|{{'score': {v}, 'ok': True, 'note': None}}|```
 """.strip().split("\n")
 
 
@@ -221,7 +230,9 @@ def test_no_number_is_read_that_was_not_written_as_the_value() -> None:
         form = draw.choice(ALONE if is_alone else NOT_ALONE)
         written = form.format(n=n, m=m, wide=chr(0xFF10 + n)).replace("_", " ")
         frame = draw.choice(FRAMES).replace("|", "\n")
-        reply = frame.format(r=draw.choice(REASONS), v=written, v2=f'"{n}"' if m % 2 else m)
+        reply = frame.replace("\\ufeff", "\ufeff").format(
+            r=draw.choice(REASONS), v=written, v2=f'"{n}"' if m % 2 else m
+        )
         value = (read_object(reply, keys=("score",)).value or {}).get("score")
         score = read_integer(value, 0, 5).value
         readable += score is not None

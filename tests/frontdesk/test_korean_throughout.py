@@ -146,6 +146,22 @@ def test_what_fails_is_told_in_korean(tmp_path: Path, capsys: pytest.CaptureFixt
         assert english([line.replace(str(tmp_path), "/t") for line in said], "", names) == [], command
 
 
+def test_the_demonstration_speaks_korean(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it says before it begins, and without its weights; its stages are those of every run."""
+    for name, value in (("TUTOR_ARENA_CACHE", str(tmp_path / "cache")), ("PIP_NO_INDEX", "1"),
+                        ("PIP_FIND_LINKS", str(tmp_path)), ("PIP_CONFIG_FILE", os.devnull)):  # fmt: skip
+        monkeypatch.setenv(name, value)
+    ((command, lines),) = _asked([["demo", "--run", str(tmp_path / "run")]], capsys)
+    said = [line.partition("pip의 말:")[0] for line in lines]  # what the installer says is not ours
+    assert any("가" <= letter <= "힣" for line in said for letter in line), command
+    assert (
+        english([line.replace(str(tmp_path), "/t") for line in said], "", {"socratic", "plain", "pip", "download"})
+        == []
+    )
+
+
 _ROOMS = (
     "arena", "frontdesk", "gateway", "knowledge", "personas", "runstore", "seed_questions", "simulator",
     "tutor_arena",

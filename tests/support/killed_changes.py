@@ -28,6 +28,12 @@ def is_right(run: Path) -> bool:
     return code == 0
 
 
+def _done(*arguments: str | Path) -> None:
+    process = start(*arguments)
+    _, said = process.communicate()
+    assert process.returncode == 0, said.decode()
+
+
 @dataclass(slots=True)
 class Changes:
     """``calls`` are made by the undisturbed change, which ended as ``wanted``."""
@@ -43,14 +49,14 @@ class Changes:
     def prepared(cls, folder: Path, provider: FakeProvider) -> Changes:
         """A finished run in ``folder``, and a copy of it after the change."""
         old = write_config(folder / "old.toml", provider, dialogues=5, subsets=6, concurrency=8)
-        assert command(["run", str(old), "--run", str(folder / "made")]) == 0
+        _done("run", old, "--run", folder / "made")
         new = write_config(
             folder / "new.toml", provider, dialogues=6, subsets=8, concurrency=8, criteria=["understanding"],
             format="json",
         )  # fmt: skip
         quiet = shutil.copytree(folder / "made", folder / "quiet")
         provider.reset()
-        assert command(["run", str(new), "--run", str(quiet), "--change"]) == 0
+        _done("run", new, "--run", quiet, "--change")
         calls = provider.stats.calls
         assert is_right(quiet)
         return cls(folder, provider, new, calls, timeless(files_of(quiet)))

@@ -44,8 +44,63 @@ def test_killed_again_and_again_a_run_ends_as_if_nothing_had_happened(provider, 
 
 def test_a_changed_configuration_that_was_killed_is_gone_on_with(provider, tmp_path):
     series = Changes.prepared(tmp_path, provider)
-    moments = (1, series.calls // 2, series.calls - 1, series.calls + 2)
+    moments = (1, series.calls // 2, series.calls + 2)
     assert [series.kill(moment) for moment in moments] == [[]] * len(moments)
+
+
+def test_files_of_two_configurations_are_not_reported_together(provider, tmp_path, capsys):
+    run = tmp_path / "run"
+    old = write_config(tmp_path / "old.toml", provider, dialogues=3, subsets=3)
+    assert main(["run", str(old), "--run", str(run)]) == 0
+    capped = write_config(
+        tmp_path / "new.toml",
+        provider,
+        dialogues=4,
+        subsets=5,
+        rounds=1,
+        budget={"calls": provider.stats.calls + 9},
+    )
+    assert main(["run", str(capped), "--run", str(run), "--change"]) == 3
+    assert main(["verify", "--run", str(run)]) == 0
+    for command in ("report", "rate", "quality"):
+        assert main([command, "--run", str(run)]) == 2
+        assert "another configuration is under way" in capsys.readouterr().err
+    assert main(["refresh", "--run", str(run), "--drop", "ureka"]) == 2
+    new = write_config(tmp_path / "new.toml", provider, dialogues=4, subsets=5, rounds=1)
+    assert main(["run", str(new), "--run", str(run), "--change"]) == 0
+    assert main(["report", "--run", str(run)]) == 0
+    assert main(["verify", "--run", str(run)]) == 0
+    assert not (run / "refresh.before").exists()
+
+
+def test_a_stage_of_another_configuration_waits_for_those_behind_it(provider, tmp_path, capsys):
+    run = str(tmp_path / "run")
+    old = write_config(tmp_path / "old.toml", provider, dialogues=3, subsets=3)
+    assert main(["run", str(old), "--run", run]) == 0
+    new = str(write_config(tmp_path / "new.toml", provider, dialogues=4, subsets=4, rounds=1))
+    for stage in ("simulate", "cut", "collect"):
+        assert main([stage, new, "--run", run, "--change"]) == 0
+        assert main(["verify", run]) == 0
+        assert main(["report", run]) == 2
+        assert "another configuration is under way" in capsys.readouterr().err
+    assert main(["judge", new, "--run", run]) == 0
+    assert main(["report", run]) == 0
+    assert main(["verify", run]) == 0
+
+
+def test_a_run_whose_journal_was_taken_out_is_not_paid_for_again(provider, tmp_path, capsys):
+    config = write_config(tmp_path / "c.toml", provider, dialogues=3, subsets=3)
+    run = tmp_path / "run"
+    assert main(["run", str(config), "--run", str(run)]) == 0
+    (run / "journal").rename(tmp_path / "elsewhere")
+    provider.reset()
+    for command in (["run", str(config), "--run", str(run)], ["judge", str(run)], ["simulate", str(run)]):
+        assert main(command) == 2
+        assert "journal/ holds none of them; put it back" in capsys.readouterr().err
+    assert provider.stats.calls == 0
+    (tmp_path / "elsewhere").rename(run / "journal")
+    assert main(["run", str(config), "--run", str(run)]) == 0
+    assert provider.stats.calls == 0
 
 
 def test_a_cap_on_calls_holds_through_faults_and_kills(provider, tmp_path):
