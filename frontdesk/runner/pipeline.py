@@ -12,11 +12,11 @@ from arena.judge import Judged, Judging, judge_match, judged_before
 from arena.kept import KeptRounds
 from arena.matches import Match, matches
 from arena.sequential.goal import Goal
-from arena.trial import JudgeTrial
+from arena.trial import JudgeTrial, tried_ahead
 from frontdesk.runner import plan, prepare, published
 from frontdesk.runner.outcome import StageDone
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
-from frontdesk.runner.stagework import StageWork
+from frontdesk.runner.stagework import Heard, StageWork
 from gateway.crowd import Gathered
 from gateway.errors import CallFailed, as_failed
 from gateway.prompt import Ask
@@ -185,24 +185,30 @@ class Pipeline(StageWork):
         ]
         trial = self.trial()
 
-        async def one(ask: Ask, item: tuple[Match, str]) -> Judged:
-            judged = await judge_match(ask, panel, item[0], item[1], earlier)
-            if self.batch_poll_s is None:
-                self._try(trial, judged, earlier)
+        def hear(judged: Judged, decides: bool) -> None:
+            self._try(trial if decides else None, judged, earlier)
             if judged.verdict is not None:
                 self.opened().events.emit("judged", **judged.verdict.model_dump(exclude={"votes"}))
-            return judged
+
+        heard = Heard(hear)
+        if self.batch_poll_s is not None:
+            each_judge = how.needed // len(how.judges)
+            heard.ahead = tried_ahead(trial.rounds, len(work), each_judge)
+            trial.rounds = min(trial.rounds, heard.ahead * each_judge)
+
+        def one(ask: Ask, item: tuple[Match, str]) -> Awaitable[Judged]:
+            return judge_match(ask, panel, item[0], item[1], earlier)
 
         judges = [name for name in how.judges if name in self.opened().endpoints]
         goal: Goal | None = self.config.require_judge().wanted()
         if goal is None:
-            gathered, chosen = await self._each("judge", work, one, judges), None
+            gathered, chosen = await self._each("judge", work, one, judges, heard), None
             self.folder.file("goal.json").unlink(missing_ok=True)
         else:
             from frontdesk.runner.goals import Table  # scipy.stats: a second that runs without a goal can spare
 
             table = Table(goal, self.config.run.seed, subsets, pairs, wanted, missing)
-            gathered, chosen = await self._pursue(table, [old for old, _ in before], work, one, judges)
+            gathered, chosen = await self._pursue(table, [old for old, _ in before], work, one, judges, heard)
         now = {(each_match.match.id, each_match.criterion): each_match for each_match in gathered.results()}
         keys = [(match.id, criterion) for match, criterion in wanted]
         load = plan.workload(self.config, subsets=len(subsets), replied=replied)
@@ -237,6 +243,7 @@ class Pipeline(StageWork):
         work: Sequence[MatchItem],
         do: Callable[[Ask, MatchItem], Awaitable[Judged]],
         judges: Sequence[str],
+        heard: Heard[Judged],
     ) -> tuple[Gathered[MatchItem, Judged], set[tuple[str, str]]]:
         """Judge what the goal asks for, and write goal.json; also the (match, criterion) that it asked for."""
         from frontdesk.runner.goals import pursue
@@ -249,7 +256,7 @@ class Pipeline(StageWork):
 
         def judge(items: Sequence[MatchItem]) -> Awaitable[Gathered[MatchItem, Judged]]:
             chosen.update((match.id, criterion) for match, criterion in items)
-            return self._work([one for one in items if (one[0].id, one[1]) in new], do, judges)
+            return self._work([one for one in items if (one[0].id, one[1]) in new], do, judges, heard)
 
         pursued = await pursue(table, before, judge)
         self._ended("judge", pursued.gathered.flow(), len(work))
@@ -259,15 +266,16 @@ class Pipeline(StageWork):
             self.progress.say(f"goal: {pursued.account.statement} {used.used} of {used.possible} matches.")
         return pursued.gathered, chosen
 
-    def _try(self, trial: JudgeTrial, judged: Judged, earlier: KeptRounds) -> None:
-        """New rounds count in the judge's trial; one that fails it is asked no more."""
+    def _try(self, trial: JudgeTrial | None, judged: Judged, earlier: KeptRounds) -> None:
+        """New rounds count in the judge's trial, where it goes on; a judge that fails it is asked no more."""
         where = (judged.match.subset.id, *judged.match.endpoints, judged.criterion)
         new = [each for each in judged.judgments if (*where, each.judge, each.round) not in earlier.judgments]
         for one in new:
             is_readable = one.outcome != "unreadable"
             if not is_readable:
                 self.could_not_read(one.judge, f"{judged.match.id} {judged.criterion}", one.raw, one.reason)
-            self.tried(trial, trial.saw(one.judge, one.raw, one.reason, is_readable=is_readable))
+            if trial is not None:
+                self.tried(trial, trial.saw(one.judge, one.raw, one.reason, is_readable=is_readable))
 
     async def student(self, subsets: Sequence[Subset], replies: Sequence[Reply]) -> StudentSide:
         """Replies -> branches -> student.json, and the files behind it. Raises Stopping as the stages do."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.scoring.sheets import Form, Sheets, score_all
-from arena.trial import JudgeTrial
+from arena.trial import JudgeTrial, tried_ahead
 from frontdesk.runner import published
 from frontdesk.runner.config import Config
 from frontdesk.runner.outcome import StageDone
@@ -34,20 +34,10 @@ FILES = (
 """What a scoring run publishes beside its plan and material."""
 
 
-TRIAL_SHARE = 10
-
-
 def check_batches(judges: Sequence[str], config: Config) -> None:
     """Every judge is of a provider with a batch interface. Raises Problem."""
     for name in judges:
         service_of(name, settings_of(name, config.endpoints[name]))
-
-
-def _rounds(config: Config, material: Material, *, by_batch: bool) -> int:
-    """Sheets on which a judge is tried. Before a batch, which cannot be stopped, they are asked at the full price,
-    so they are a tenth of it at most."""
-    rounds = config.budget.trial_rounds
-    return min(rounds, len(material.sessions) // TRIAL_SHARE) if by_batch else rounds
 
 
 async def perform(pipeline: StageWork, plan: Plan, material: Material, teller: Teller) -> ScoreResults:
@@ -67,11 +57,18 @@ async def perform(pipeline: StageWork, plan: Plan, material: Material, teller: T
     material.write(folder.path, plan)
     settings = {judge: gateway.endpoints[judge].adapter.settings for judge in plan.judges}
     asked = sum(part.calls for part in sheets_asked(plan.judges, len(material.sessions), plan.repeats))
-    trial = JudgeTrial(_rounds(config, material, by_batch=batch_poll_s is not None), "sheets")
+    trial = JudgeTrial(config.budget.trial_rounds, "sheets")
+    if batch_poll_s is not None:
+        trial.rounds = tried_ahead(trial.rounds, len(material.sessions), 1)
+    heard: set[tuple[str, str, int]] = set()
 
-    def on_trial(sheet: Sheet) -> None:
+    def hear(sheet: Sheet) -> None:
+        heard.add((sheet.subject, sheet.judge, sheet.repeat))
         if not sheet.readable:
             pipeline.could_not_read(sheet.judge, sheet.subject, sheet.raw, sheet.reason)
+
+    def on_trial(sheet: Sheet) -> None:
+        hear(sheet)
         failed = trial.saw(sheet.judge, sheet.raw, sheet.reason, is_readable=sheet.readable)
         pipeline.tried(trial, failed)
 
@@ -99,6 +96,9 @@ async def perform(pipeline: StageWork, plan: Plan, material: Material, teller: T
         found = await sheets(gateway.ask, first)
         if found.stopped is None:
             found = await runner.whole(sheets)
+            for sheet in found.sheets:
+                if (sheet.subject, sheet.judge, sheet.repeat) not in heard:
+                    hear(sheet)
     folder.replace_failures("score", found.failures)
     kinds = {judge: one.kind for judge, one in settings.items()}
     scored = Scored(plan, material, found.sheets, found.failures, kinds)
