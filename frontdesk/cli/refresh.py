@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
 def _abandon(args: argparse.Namespace, folder: RunFolder) -> int:
     from frontdesk.report.run import write_reports_again
     from frontdesk.runner import leaderboard_history as history
-    from runstore.journal import RunLock
+    from runstore.runlock import RunLock
 
     if any((args.add, args.against, args.drop, args.rejudge, args.instead_of)):
         raise Problem("--abandon stands alone: it drops the refresh that is under way")
@@ -176,7 +176,7 @@ def _with_settings(table: Table, settings: Iterable[str]) -> Table:
             raise Problem(f"--set: found {setting!r}, expected KEY=VALUE")
         try:
             value = tomllib.loads(f"value = {text}")["value"]
-        except (tomllib.TOMLDecodeError, KeyError):
+        except (ValueError, KeyError):
             value = text
         outer, _, inner = key.partition(".")
         found = table.get(outer)

@@ -33,9 +33,15 @@ async def guess(pipeline: StageWork, judge: str, most: int) -> list[Guess]:
     calls = sum(part.calls for part in plan.guesses_asked(judge, len(talks)))
     progress.start(STAGE, calls)
 
+    trial = pipeline.trial("guesses")
+
     async def one(talk: Talk) -> Guess:
         said = [each_said.text for each_said in talk.said]
-        return await reader.guess(gateway.ask, talk.id, said, talk.dialogue.levels)
+        made = await reader.guess(gateway.ask, talk.id, said, talk.dialogue.levels)
+        if made.state != "failed":
+            is_readable = made.state not in ("unreadable", "cut off")
+            pipeline.tried(trial, trial.saw(judge, made.raw, made.state, is_readable=is_readable))
+        return made
 
     at_once = gateway.endpoints[judge].adapter.settings.concurrency
     gathered = await each(talks, one, at_once=at_once, finished=progress.advance)

@@ -54,7 +54,7 @@ def read_toml(path: Path) -> tuple[Tables, str]:
         raise InputProblem(path, "UTF-8 text", found=f"byte {error.object[error.start]:#04x}") from error
     try:
         return tomllib.loads(text), text
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # of TOML, or of a number with thousands of digits
         line = re.search(r"line (\d+)", str(error))
         raise InputProblem(path, "TOML", found=str(error), line=int(line[1]) if line else None) from error
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
-from arena.judge import Judged, Judging, judge_match, judged_before
+from arena.judge import Judged, Judging, judge_match
 from arena.kept import KeptRounds
-from arena.matches import Match, matches
+from arena.matches import Answered
 from arena.sequential.goal import Goal
 from arena.trial import JudgeTrial, tried_ahead
 from frontdesk.runner import plan, prepare, published
+from frontdesk.runner.judged import Item as MatchItem
+from frontdesk.runner.judged import Items, Records
+from frontdesk.runner.judged import published as judged_files
 from frontdesk.runner.outcome import StageDone
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
 from frontdesk.runner.stagework import Heard, StageWork
@@ -24,33 +27,31 @@ from runstore.publish import write_json, write_jsonl
 from runstore.records import (
     Dialogue,
     Failure,
-    Judgment,
     Persona,
     Reply,
     SeedQuestion,
     Subset,
-    Verdict,
 )
-from runstore.stored import Stored, writing
+from runstore.stored import writing
 from simulator import cutter
 from simulator.collect import reply_to
 from simulator.conversation import Held, converse, dialogue_id
 
 if TYPE_CHECKING:
     from arena.learning.result import StudentSide
-    from frontdesk.runner.goals import Item as MatchItem
     from frontdesk.runner.goals import Table
 
 
 class Pipeline(StageWork):
     """The stages, in their order."""
 
-    async def whole(self) -> tuple[list[Judgment], list[Verdict]]:
+    async def whole(self) -> Records:
         """Every stage in order, from personas to ratings: the one place where that order stands.
 
         Of a configuration that compares no tutors, the dialogues alone. The report is made above, of the records.
         Raises Stopping as the stages do.
         """
+        self.folder.is_made_anew = published.CHANGE in published.read(self.folder.path).under_way
         dialogues = await self.simulate()
         if self.config.is_data_set:
             return [], []
@@ -106,7 +107,7 @@ class Pipeline(StageWork):
             flow = await self._stream("simulate", planned, hold, take, asked)
         self._published("simulate", failures, "dialogues.jsonl")
         self._end("simulate", flow, len(planned), f"{complete} of {len(planned)} dialogues")
-        return Stored(self.folder.file("dialogues.jsonl"), Dialogue)
+        return self.folder.dialogues()
 
     def cut(self, dialogues: Sequence[Dialogue]) -> Sequence[Subset]:
         """Dialogues -> subsets.jsonl; only complete dialogues are cut."""
@@ -129,7 +130,7 @@ class Pipeline(StageWork):
         published.end(self.folder.path, "cut")
         self.ended.append(StageDone(stage="cut", done=len(chosen), failed=max(missing, 0), of=how.subsets))
         self.progress.say(f"cut: {len(chosen)} of {how.subsets} subsets")
-        return Stored(self.folder.file("subsets.jsonl"), Subset)
+        return self.folder.subsets()
 
     async def collect(self, subsets: Sequence[Subset], kept: Kept = NOTHING_KEPT) -> Sequence[Reply]:
         """Subsets -> replies.jsonl."""
@@ -163,26 +164,21 @@ class Pipeline(StageWork):
             take(None, None)
         self._published("collect", failures, "replies.jsonl")
         self._end("collect", flow, len(work), f"{out.count} of {len(wanted)} replies")
-        return Stored(self.folder.file("replies.jsonl"), Reply)
+        return self.folder.replies()
 
     async def judge(
         self, subsets: Sequence[Subset], replies: Sequence[Reply], kept: Kept = NOTHING_KEPT
-    ) -> tuple[list[Judgment], list[Verdict]]:
+    ) -> Records:
         """Replies -> judgments.jsonl and verdicts.jsonl."""
         how, earlier = self.judging(), kept.rounds
-        replied = sorted({reply.endpoint for reply in replies})
-        pairs = prepare.pairs(self.config, replied)
+        answered = Answered(subsets, replies)
+        pairs = prepare.pairs(self.config, answered.endpoints)
         panel = prepare.panel(self.config)
         published.begin(self.folder.path, "judge")
-        self.folder.write_manifest(self.config, panel.hashes, {})
-        played, missing = matches(subsets, replies, pairs)
-        wanted = [(match, criterion) for match in played for criterion in how.criterion_ids]
-        before = [judged_before(how, match, criterion, earlier) for match, criterion in wanted]
-        work = [
-            item
-            for item, (_, whole) in zip(wanted, before, strict=True)
-            if not whole and item[0].id not in earlier.failures
-        ]
+        self.folder.write_manifest(self.config, panel.hashes, {}, instead_of="judge")
+        played, missing = answered.matches(pairs)
+        items = Items(played, how, earlier)
+        work = items.open()
         trial = self.trial()
 
         def hear(judged: Judged, decides: bool) -> None:
@@ -196,51 +192,45 @@ class Pipeline(StageWork):
             heard.ahead = tried_ahead(trial.rounds, len(work), each_judge)
             trial.rounds = min(trial.rounds, heard.ahead * each_judge)
 
-        def one(ask: Ask, item: tuple[Match, str]) -> Awaitable[Judged]:
+        def one(ask: Ask, item: MatchItem) -> Awaitable[Judged]:
             return judge_match(ask, panel, item[0], item[1], earlier)
 
         judges = [name for name in how.judges if name in self.opened().endpoints]
         goal: Goal | None = self.config.require_judge().wanted()
-        if goal is None:
-            gathered, chosen = await self._each("judge", work, one, judges, heard), None
-            self.folder.file("goal.json").unlink(missing_ok=True)
-        else:
-            from frontdesk.runner.goals import Table  # scipy.stats: a second that runs without a goal can spare
+        load = plan.workload(self.config, subsets=len(subsets), replied=answered.endpoints)
+        with judged_files(self.folder, items) as rounds:
+            if goal is None:
+                self.folder.file("goal.json").unlink(missing_ok=True)
+                flow = await self._stream(
+                    "judge", work, lambda ask, at: one(ask, items[at]), rounds.take, judges, heard
+                )
+                rounds.pass_over(len(items))
+            else:
+                from frontdesk.runner.goals import Table  # scipy.stats: a second that runs without it can spare
 
-            table = Table(goal, self.config.run.seed, subsets, pairs, wanted, missing)
-            gathered, chosen = await self._pursue(table, [old for old, _ in before], work, one, judges, heard)
-        now = {(each_match.match.id, each_match.criterion): each_match for each_match in gathered.results()}
-        keys = [(match.id, criterion) for match, criterion in wanted]
-        load = plan.workload(self.config, subsets=len(subsets), replied=replied)
-        load = load if chosen is None else load.narrowed(len(chosen))
-        judged = [
-            now.get(key, old)
-            for key, (old, _) in zip(keys, before, strict=True)
-            if chosen is None or key in chosen
-        ]
-        judgments = [judgment for each_match in judged for judgment in each_match.judgments]
-        verdicts = [each_match.verdict for each_match in judged if each_match.verdict is not None]
-        failures = list(earlier.failures.values())
-        failures += [failed.record("judge", item) for each_match in judged for item, failed in each_match.failures]
-        failures += [as_failed("", error).record("judge", match.id) for (match, _), error in gathered.failed]
+                table = Table(goal, self.config.run.seed, subsets, pairs, items, missing)
+                gathered, chosen = await self._pursue(table, items, work, one, judges, heard)
+                flow, load = gathered.flow(), load.narrowed(len(chosen))
+                came = {(item[0].id, item[1]): found for item, found in (*gathered.done, *gathered.failed)}
+                for at, (match, criterion) in enumerate(items):
+                    if (match.id, criterion) in chosen:
+                        rounds.add(at, came.get((match.id, criterion)))
+        failures = [*earlier.failures.values(), *rounds.failures]
         failures += [_missing(subset, pair) for subset, pair in missing]
-        write_jsonl(self.folder.file("judgments.jsonl"), judgments)
-        write_jsonl(self.folder.file("verdicts.jsonl"), verdicts)
         self._published("judge", failures, "verdicts.jsonl")
         published.record(self.folder.path, "judgments.jsonl", "goal.json")
-        unreadable = sum(judgment.outcome == "unreadable" for judgment in judgments)
         summary = (
-            f"{len(judgments)} of {load.rounds} rounds, {unreadable} unreadable; "
-            f"{len(verdicts)} of {load.verdicts} verdicts"
+            f"{rounds.judgments.count} of {load.rounds} rounds, {rounds.unreadable} unreadable; "
+            f"{rounds.verdicts.count} of {load.verdicts} verdicts"
         )
-        self._end("judge", gathered.flow(), len(work), summary)
-        return judgments, verdicts
+        self._end("judge", flow, len(work), summary)
+        return self.folder.judgments(), self.folder.verdicts()
 
     async def _pursue(
         self,
         table: Table,
-        before: Sequence[Judged],
-        work: Sequence[MatchItem],
+        items: Items,
+        work: Sequence[int],
         do: Callable[[Ask, MatchItem], Awaitable[Judged]],
         judges: Sequence[str],
         heard: Heard[Judged],
@@ -248,7 +238,8 @@ class Pipeline(StageWork):
         """Judge what the goal asks for, and write goal.json; also the (match, criterion) that it asked for."""
         from frontdesk.runner.goals import pursue
 
-        new = {(match.id, criterion) for match, criterion in work}
+        new = {(match.id, criterion) for match, criterion in map(items.__getitem__, work)}
+        before = [items.before(at) for at in range(len(items))]
         file = self.folder.file("goal.json")
         file.unlink(missing_ok=True)
         self._start("judge", len(work))

@@ -15,9 +15,10 @@ from arena.judge import Judging
 from arena.kept import KeptRounds, round_item, round_key
 from frontdesk.runner import config_file as configuration
 from frontdesk.runner import leaderboard_history as history
-from frontdesk.runner import prepare
+from frontdesk.runner import prepare, published
 from frontdesk.runner.config import Config
 from frontdesk.runner.inputs import Tables, table_of
+from frontdesk.runner.judged import Records
 from frontdesk.runner.leaderboard_history import Pending, Refresh
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.plan import Calls, Kept
@@ -28,7 +29,6 @@ from gateway.adapters.catalog import settings_of
 from runstore.ids import digest
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_json, write_json
-from runstore.records import Judgment, Verdict
 from simulator.collect import styles_of
 
 FILES = ("subsets.jsonl", "replies.jsonl", "judgments.jsonl", "verdicts.jsonl", "leaderboard.json")
@@ -59,7 +59,11 @@ class Change:
 
 
 def check_finished(folder: RunFolder) -> None:
-    """Raises InputProblem where there is no judged and rated run to refresh."""
+    """Raises InputProblem where there is no judged and rated run to refresh, Problem where it is being changed."""
+    if published.CHANGE in published.read(folder.path).under_way:
+        raise Problem(
+            f"{folder.path}: another configuration is under way; finish it with tutor-arena run --change"
+        )
     for name in FILES:
         if not folder.file(name).is_file():
             raise InputProblem(
@@ -211,7 +215,7 @@ def forget_styles(folder: RunFolder, config: Config) -> None:
         write_json(path, {**manifest, "prompts": left})
 
 
-async def perform(pipeline: Pipeline, change: Change) -> tuple[list[Judgment], list[Verdict]]:
+async def perform(pipeline: Pipeline, change: Change) -> Records:
     """Ask what is new and publish the stage files; returns all judgments and verdicts.
 
     Replies that were brought to the run stay brought, with the new ones among them: the journal can't make them.
@@ -235,9 +239,7 @@ async def perform(pipeline: Pipeline, change: Change) -> tuple[list[Judgment], l
     return judged
 
 
-def conclude(
-    folder: RunFolder, config: Config, began: Pending, judged: tuple[list[Judgment], list[Verdict]]
-) -> tuple[Refresh, bool]:
+def conclude(folder: RunFolder, config: Config, began: Pending, judged: Records) -> tuple[Refresh, bool]:
     """New ratings, and the history's line; returns the line and whether anything is new in it."""
     judgments, verdicts = judged
     forget_styles(folder, config)

@@ -87,11 +87,10 @@ class StageWork:
         work: Sequence[Item],
         do: Callable[[Ask, Item], Awaitable[Result]],
         endpoints: Sequence[str],
-        heard: Heard[Result] | None = None,
     ) -> Gathered[Item, Result]:
         async with self.elsewhere(stage, len(work)):
             self._start(stage, len(work))
-            gathered = await self._work(work, do, endpoints, heard)
+            gathered = await self._work(work, do, endpoints)
             self._ended(stage, gathered.flow(), len(work))
         return gathered
 
@@ -102,10 +101,11 @@ class StageWork:
         do: Callable[[Ask, Item], Awaitable[Result]],
         take: Callable[[Item, Result | Exception], None],
         endpoints: Sequence[str],
+        heard: Heard[Result] | None = None,
     ) -> Flow:
         async with self.elsewhere(stage, len(work)):
             self._start(stage, len(work))
-            flow = await self._flow(work, do, take, endpoints)
+            flow = await self._flow(work, do, take, endpoints, heard)
             self._ended(stage, flow, len(work))
         return flow
 
@@ -123,15 +123,12 @@ class StageWork:
     ) -> Gathered[Item, Result]:
         if self.batch_poll_s is not None:
             return await self._by_batch(work, do, endpoints, self.batch_poll_s, heard)
-        return await self._in_real_time(work, do, endpoints, heard)
+        return await each(work, self._now(do, heard), at_once=self._at_once(endpoints), finished=self.advance)
 
-    async def _in_real_time(
-        self,
-        work: Sequence[Item],
-        do: Callable[[Ask, Item], Awaitable[Result]],
-        endpoints: Sequence[str],
-        heard: Heard[Result] | None,
-    ) -> Gathered[Item, Result]:
+    def _now(
+        self, do: Callable[[Ask, Item], Awaitable[Result]], heard: Heard[Result] | None
+    ) -> Callable[[Item], Awaitable[Result]]:
+        """An item asked in real time, and heard of."""
         ask = self.opened().ask
 
         async def one(item: Item) -> Result:
@@ -140,7 +137,7 @@ class StageWork:
                 heard.of(result, True)
             return result
 
-        return await each(work, one, at_once=self._at_once(endpoints), finished=self.advance)
+        return one
 
     async def _flow(
         self,
@@ -148,12 +145,15 @@ class StageWork:
         do: Callable[[Ask, Item], Awaitable[Result]],
         take: Callable[[Item, Result | Exception], None],
         endpoints: Sequence[str],
+        heard: Heard[Result] | None,
     ) -> Flow:
         if self.batch_poll_s is None:
-            ask, at_once = self.opened().ask, self._at_once(endpoints)
-            return await stream(work, lambda item: do(ask, item), take, at_once=at_once, finished=self.advance)
+            at_once = self._at_once(endpoints)
+            return await stream(work, self._now(do, heard), take, at_once=at_once, finished=self.advance)
         numbered = list(enumerate(work))
-        gathered = await self._by_batch(numbered, lambda ask, at: do(ask, at[1]), endpoints, self.batch_poll_s)
+        gathered = await self._by_batch(
+            numbered, lambda ask, at: do(ask, at[1]), endpoints, self.batch_poll_s, heard
+        )
         outcomes: list[tuple[tuple[int, Item], Result | Exception]] = [*gathered.done, *gathered.failed]
         for (_, item), outcome in sorted(outcomes, key=lambda one: one[0][0]):
             take(item, outcome)
@@ -169,7 +169,7 @@ class StageWork:
         do: Callable[[Ask, Item], Awaitable[Result]],
         endpoints: Sequence[str],
         batch_poll_s: float,
-        heard: Heard[Result] | None = None,
+        heard: Heard[Result] | None,
     ) -> Gathered[Item, Result]:
         """The same work, its calls sent in jobs, wave after wave; what is heard of at its end was all bought."""
         from gateway.batches.runner import BatchRunner  # the providers' batch code, where batches are asked for
@@ -186,7 +186,7 @@ class StageWork:
         ahead = heard.ahead if heard is not None and batched and not runner.is_under_way else 0
         if heard is not None and ahead:
             heard.ahead = 0
-            tried = await self._in_real_time(work[:ahead], do, endpoints, heard)
+            tried = await each(work[:ahead], self._now(do, heard), at_once=self._at_once(endpoints))
             if tried.stopped is not None:
                 return tried
         gathered = await runner.whole(wave)

@@ -61,6 +61,9 @@ def verify(folder: RunFolder, publishing: Publishing) -> list[Compared]:
         rows = [_rated_otherwise(row, folder, config) for row in compare(folder.path, again.path)]
     if (begun := history.pending(folder)) is not None:
         rows = _during(folder, begun, rows, publishing)
+    elif published.CHANGE in known_of(folder.path).under_way and before.kept(folder).path.is_dir():
+        rows, kept = _beside(before.kept(folder), folder, rows, f"the {published.CHANGE}", publishing)
+        rows += kept
     return [*brought, *rows]
 
 
@@ -82,6 +85,17 @@ def _during(folder: RunFolder, begun: Pending, rows: list[Compared], publishing:
     earlier = before.kept(folder)
     if not earlier.path.is_dir():
         return [*rows, Compared(history.PENDING, "unfinished", begun.told)]
+    rows, kept = _beside(earlier, folder, rows, begun.told, publishing)
+    is_fitting = begun == history.standing(earlier, begun.change)
+    told = Compared(history.PENDING, "unfinished", f"{begun.told} is under way")
+    wrong = Compared(history.PENDING, "different", f"does not tell what {before.FOLDER} holds")
+    return [*rows, told if is_fitting else wrong, *kept]
+
+
+def _beside(
+    earlier: RunFolder, folder: RunFolder, rows: list[Compared], change: str, publishing: Publishing
+) -> tuple[list[Compared], list[Compared]]:
+    """The rows, where a file may still be the one before the change; and those of the files that were kept."""
     old = {row.file: row for row in verify(earlier, publishing)}
 
     def settled(row: Compared) -> Compared:
@@ -90,13 +104,10 @@ def _during(folder: RunFolder, begun: Pending, rows: list[Compared], publishing:
             return row
         if published.hash_of(folder.file(row.file)) != published.hash_of(earlier.file(row.file)):
             return row
-        return Compared(row.file, "unfinished", f"as before {begun.told}, which is under way")
+        return Compared(row.file, "unfinished", f"as before {change}, which is under way")
 
     kept = [Compared(f"{before.FOLDER}/{row.file}", row.state, row.why) for row in old.values()]
-    is_fitting = begun == history.standing(earlier, begun.change)
-    told = Compared(history.PENDING, "unfinished", f"{begun.told} is under way")
-    wrong = Compared(history.PENDING, "different", f"does not tell what {before.FOLDER} holds")
-    return [*map(settled, rows), told if is_fitting else wrong, *kept]
+    return [*map(settled, rows)], kept
 
 
 def _inputs(folder: RunFolder) -> list[Compared]:
