@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from math import log, sqrt
 from typing import Generic, TypeVar
 
-Thing = TypeVar("Thing", bound=Hashable)
+Thing = TypeVar("Thing")
 NEAR, AHEAD = 0.8, 0.2
 """What a sentence must have of a thing's words, and by how much more than of any other's."""
 _WORD = re.compile(r"[a-z0-9_]{3,}|[가-힣]{2,}")

@@ -46,6 +46,19 @@ def test_a_leak_wins_recall_and_nothing_else(tmp_path: Path) -> None:
     assert side.leaderboard.models[0].name == "good"
 
 
+def test_in_korean_the_panel_admits_and_the_order_is_the_same(tmp_path: Path) -> None:
+    tutors, cut = ("good", "leak", "silent"), subsets(28, 1, language="ko")
+    side = run_stage(
+        tmp_path, config_of(tutors, panel=80, language="ko"), cut, replies_of(tutors, cut, "ko"), world=World("ko")
+    )
+    assert side.panel.passed, [row for row in side.panel.gates if not row.passed]
+    arms = {arm.name: arm for arm in side.arms}
+    assert (arms["good"].transfer or 0) > (arms["leak"].transfer or 0) + 0.02
+    assert (arms["leak"].recall or 0) > (arms["silent"].recall or 0) + 0.1
+    assert side.leaderboard is not None
+    assert side.leaderboard.models[0].name == "good"
+
+
 def test_tutors_who_do_nothing_are_the_same_to_the_last_digit(tmp_path: Path) -> None:
     tutors, cut = ("silent-one", "silent-two"), subsets(12, 2)
     side = run_stage(tmp_path, config_of(tutors), cut, replies_of(tutors, cut))
