@@ -27,10 +27,13 @@ _COMMON = frozenset(
 )
 
 
+def stem(word: str) -> str:
+    """A word's beginning: endings change, in Korean after the second syllable."""
+    return word[:6] if word.isascii() else word[:2]
+
+
 def _stems(text: str) -> frozenset[str]:
-    """The beginnings of words: their endings change, in Korean after the second syllable."""
-    words = (word for word in _WORD.findall(text.casefold()) if word not in _COMMON)
-    return frozenset(word[:6] if word.isascii() else word[:2] for word in words)
+    return frozenset(stem(word) for word in _WORD.findall(text.casefold()) if word not in _COMMON)
 
 
 class Wording(Generic[Thing]):
