@@ -71,6 +71,11 @@ class Judging:
         return self.rounds * len(self.judges)
 
     @property
+    def needed(self) -> int:
+        """Rounds that are asked of all judges whatever they say."""
+        return self.asked // 2 + 1 if self.rounds_mode == "decisive" else self.asked
+
+    @property
     def criterion_ids(self) -> list[str]:
         return [criterion.id for criterion in self.criteria] if self.one_by_one else [OVERALL]
 
@@ -247,10 +252,9 @@ async def judge_match(
     """
     how = panel.how
     rounds = [(number, judge) for number in range(1, how.rounds + 1) for judge in how.judges]
-    needed = how.asked // 2 + 1 if how.rounds_mode == "decisive" else how.asked
     judgments: list[Judgment] = []
     failures: list[tuple[str, CallFailed]] = []
-    for batch in [rounds[:needed], *([one] for one in rounds[needed:])]:
+    for batch in [rounds[: how.needed], *([one] for one in rounds[how.needed :])]:
         if is_decided(judgments, how.asked):
             break
         known, new = _sorted_out(batch, match, criterion, earlier)

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import ceil
 
 from gateway.errors import NotReadable
 from runstore.problems import shown
 
 ADVICE = "mend its prompt or answer format (check shows what comes), or set budget.trial_rounds = 0"
+
+BATCH_SHARE = 10
+
+
+def tried_ahead(rounds: int, items: int, each: int) -> int:
+    """How many of a batch's items are asked at the full price first, as a batch cannot be stopped.
+
+    So many that a judge is asked ``rounds`` times, ``each`` times an item; a tenth of them at most.
+    """
+    return min(ceil(rounds / max(1, each)), items // BATCH_SHARE)
 
 
 class JudgeTrial:

@@ -17,7 +17,7 @@ from runstore.records import Dialogue, Utterance
 from simulator.realism.failures import RULES
 from simulator.realism.fidelity import fidelity
 from simulator.realism.talk import talk_of
-from tests.support.planted_failures import counted
+from tests.support.planted_failures import counted, texts
 
 SAID = {
     "high": ("why does {} need a {}?", "so what about {} and {} then, does it still hold?"),
@@ -47,12 +47,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--each", type=int, default=120)
     args = parser.parse_args()
-    print(f"{'kind':16} {'language':9} planted  found  wrongly  precision  recall")
+    print(f"{'kind':16} {'language':9} {'lines':5} planted  found  wrongly  precision  recall")
     for kind in RULES:
         for language in ("en", "ko"):
-            hit, planted, wrong = counted(kind, args.each, language)
-            precision = hit / (hit + wrong) if hit + wrong else 0.0
-            print(f"{kind:16} {language:9} {planted:7} {hit:6} {wrong:8} {precision:10.2f} {hit / planted:7.2f}")
+            has_lines = bool(texts(kind, language, planted=True))
+            for name, held in (("work", False), ("held", True)) if has_lines else (("", None),):
+                hit, planted, wrong = counted(kind, args.each, language, held=held)
+                precision = hit / (hit + wrong) if hit + wrong else 0.0
+                figures = f"{planted:7} {hit:6} {wrong:8} {precision:10.2f} {hit / planted:7.2f}"
+                print(f"{kind:16} {language:9} {name:5} {figures}")
     for name, dealt in (("levels as they show", False), ("levels dealt out again", True)):
         found = fidelity(list(map(talk_of, scripted(240, dealt=dealt))), 5)["recoverability"]
         row = found["factors"]["motivation"]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from math import log, sqrt
 from typing import Generic, TypeVar
 
-Thing = TypeVar("Thing", bound=Hashable)
+Thing = TypeVar("Thing")
 NEAR, AHEAD = 0.8, 0.2
 """What a sentence must have of a thing's words, and by how much more than of any other's."""
 _WORD = re.compile(r"[a-z0-9_]{3,}|[가-힣]{2,}")
@@ -27,10 +27,13 @@ _COMMON = frozenset(
 )
 
 
+def stem(word: str) -> str:
+    """A word's beginning: endings change, in Korean after the second syllable."""
+    return word[:6] if word.isascii() else word[:2]
+
+
 def _stems(text: str) -> frozenset[str]:
-    """The beginnings of words: their endings change, in Korean after the second syllable."""
-    words = (word for word in _WORD.findall(text.casefold()) if word not in _COMMON)
-    return frozenset(word[:6] if word.isascii() else word[:2] for word in words)
+    return frozenset(stem(word) for word in _WORD.findall(text.casefold()) if word not in _COMMON)
 
 
 class Wording(Generic[Thing]):

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from gateway.prompt import Ask
+from knowledge.wording import stem
 from runstore.languages import words
 from runstore.records import Act, Language, Realised, Utterance
 
@@ -86,11 +87,6 @@ def content(text: str, language: Language) -> frozenset[str]:
     """The stems of the words that say what a text is about."""
     stop = _stop(language)
     return frozenset(stem(word) for word in _WORD.findall(text.casefold()) if word not in stop)
-
-
-def stem(word: str) -> str:
-    """A word without most of its endings."""
-    return word[:6] if word.isascii() else word[:2]
 
 
 @lru_cache(16)

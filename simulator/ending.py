@@ -10,7 +10,7 @@ import re
 
 _GAP = r"[\s\u200b-\u200f\u2060\ufeff]*"
 _LAST = re.compile(
-    rf"(?P<open>[*_~(\[]*)[<＜]\s*END\s*/?\s*[>＞](?P<close>[*_~)\]]*)(?P<stop>[.!。]*)(?P<more>[*_~)\]]*){_GAP}\Z",
+    rf"(?P<open>[*_~(\[]*)[<＜]\s*/?\s*END\s*/?\s*[>＞](?P<close>[*_~)\]]*)(?P<stop>[.!。]*)(?P<more>[*_~)\]]*){_GAP}\Z",
     re.IGNORECASE,
 )
 _PAIRS = {"*": "*", "_": "_", "~": "~", "(": ")", "[": "]"}

@@ -12,14 +12,14 @@ from arena.judge import Judged, Judging, judge_match
 from arena.kept import KeptRounds
 from arena.matches import Answered
 from arena.sequential.goal import Goal
-from arena.trial import JudgeTrial
+from arena.trial import JudgeTrial, tried_ahead
 from frontdesk.runner import plan, prepare, published
 from frontdesk.runner.judged import Item as MatchItem
 from frontdesk.runner.judged import Items, Records
 from frontdesk.runner.judged import published as judged_files
 from frontdesk.runner.outcome import StageDone
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
-from frontdesk.runner.stagework import StageWork
+from frontdesk.runner.stagework import Heard, StageWork
 from gateway.crowd import Gathered
 from gateway.errors import CallFailed, as_failed
 from gateway.prompt import Ask
@@ -188,13 +188,19 @@ class Pipeline(StageWork):
         work = items.open()
         trial = self.trial()
 
-        async def one(ask: Ask, item: MatchItem) -> Judged:
-            judged = await judge_match(ask, panel, item[0], item[1], earlier)
-            if self.batch_poll_s is None:
-                self._try(trial, judged, earlier)
+        def hear(judged: Judged, decides: bool) -> None:
+            self._try(trial if decides else None, judged, earlier)
             if judged.verdict is not None:
                 self.opened().events.emit("judged", **judged.verdict.model_dump(exclude={"votes"}))
-            return judged
+
+        heard = Heard(hear)
+        if self.batch_poll_s is not None:
+            each_judge = how.needed // len(how.judges)
+            heard.ahead = tried_ahead(trial.rounds, len(work), each_judge)
+            trial.rounds = min(trial.rounds, heard.ahead * each_judge)
+
+        def one(ask: Ask, item: MatchItem) -> Awaitable[Judged]:
+            return judge_match(ask, panel, item[0], item[1], earlier)
 
         judges = [name for name in how.judges if name in self.opened().endpoints]
         goal: Goal | None = self.config.require_judge().wanted()
@@ -202,13 +208,15 @@ class Pipeline(StageWork):
         with judged_files(self.folder, items) as rounds:
             if goal is None:
                 self.folder.file("goal.json").unlink(missing_ok=True)
-                flow = await self._stream("judge", work, lambda ask, at: one(ask, items[at]), rounds.take, judges)
+                flow = await self._stream(
+                    "judge", work, lambda ask, at: one(ask, items[at]), rounds.take, judges, heard
+                )
                 rounds.pass_over(len(items))
             else:
                 from frontdesk.runner.goals import Table  # scipy.stats: a second that runs without it can spare
 
                 table = Table(goal, self.config.run.seed, subsets, pairs, items, missing)
-                gathered, chosen = await self._pursue(table, items, work, one, judges)
+                gathered, chosen = await self._pursue(table, items, work, one, judges, heard)
                 flow, load = gathered.flow(), load.narrowed(len(chosen))
                 came = {(item[0].id, item[1]): found for item, found in (*gathered.done, *gathered.failed)}
                 for at, (match, criterion) in enumerate(items):
@@ -232,6 +240,7 @@ class Pipeline(StageWork):
         work: Sequence[int],
         do: Callable[[Ask, MatchItem], Awaitable[Judged]],
         judges: Sequence[str],
+        heard: Heard[Judged],
     ) -> tuple[Gathered[MatchItem, Judged], set[tuple[str, str]]]:
         """Judge what the goal asks for, and write goal.json; also the (match, criterion) that it asked for."""
         from frontdesk.runner.goals import pursue
@@ -245,7 +254,7 @@ class Pipeline(StageWork):
 
         def judge(items: Sequence[MatchItem]) -> Awaitable[Gathered[MatchItem, Judged]]:
             chosen.update((match.id, criterion) for match, criterion in items)
-            return self._work([one for one in items if (one[0].id, one[1]) in new], do, judges)
+            return self._work([one for one in items if (one[0].id, one[1]) in new], do, judges, heard)
 
         pursued = await pursue(table, before, judge)
         self._ended("judge", pursued.gathered.flow(), len(work))
@@ -255,15 +264,16 @@ class Pipeline(StageWork):
             self.progress.say(f"goal: {pursued.account.statement} {used.used} of {used.possible} matches.")
         return pursued.gathered, chosen
 
-    def _try(self, trial: JudgeTrial, judged: Judged, earlier: KeptRounds) -> None:
-        """New rounds count in the judge's trial; one that fails it is asked no more."""
+    def _try(self, trial: JudgeTrial | None, judged: Judged, earlier: KeptRounds) -> None:
+        """New rounds count in the judge's trial, where it goes on; a judge that fails it is asked no more."""
         where = (judged.match.subset.id, *judged.match.endpoints, judged.criterion)
         new = [each for each in judged.judgments if (*where, each.judge, each.round) not in earlier.judgments]
         for one in new:
             is_readable = one.outcome != "unreadable"
             if not is_readable:
                 self.could_not_read(one.judge, f"{judged.match.id} {judged.criterion}", one.raw, one.reason)
-            self.tried(trial, trial.saw(one.judge, one.raw, one.reason, is_readable=is_readable))
+            if trial is not None:
+                self.tried(trial, trial.saw(one.judge, one.raw, one.reason, is_readable=is_readable))
 
     async def student(self, subsets: Sequence[Subset], replies: Sequence[Reply]) -> StudentSide:
         """Replies -> branches -> student.json, and the files behind it. Raises Stopping as the stages do."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from arena.scoring.sheets import Sheets, score_all
-from arena.trial import JudgeTrial
+from arena.trial import JudgeTrial, tried_ahead
 from frontdesk.runner import published
 from frontdesk.runner.config import Config
 from frontdesk.runner.outcome import StageDone
@@ -36,7 +36,6 @@ FILES = (
 """What a scoring run publishes beside its plan and material."""
 
 
-TRIAL_SHARE = 10
 SAMPLED = 100
 
 
@@ -46,19 +45,12 @@ def check_batches(judges: Sequence[str], config: Config) -> None:
         service_of(name, settings_of(name, config.endpoints[name]))
 
 
-def _rounds(config: Config, material: Material, *, by_batch: bool) -> int:
-    """Sheets on which a judge is tried. Before a batch, which cannot be stopped, they are asked at the full price,
-    so they are a tenth of it at most."""
-    rounds = config.budget.trial_rounds
-    return min(rounds, len(material.sessions) // TRIAL_SHARE) if by_batch else rounds
-
-
 def asked(plan: Plan, material: Material, config: Config, *, by_batch: bool) -> list[Calls]:
     """What a scoring run will ask, before anything is asked; texts are counted in a sample of the subjects."""
     form = form_of(material.rubric, config)
     sample = material.sessions[:: 1 + len(material.sessions) // SAMPLED]
     texts = ["\n".join(said.content for said in form.prompt(session).messages) for session in sample]
-    tried = _rounds(config, material, by_batch=True) if by_batch else 0
+    tried = tried_ahead(config.budget.trial_rounds, len(material.sessions), 1) if by_batch else 0
     parts: list[Calls] = []
     for part in sheets_asked(plan.judges, len(material.sessions), plan.repeats):
         count = estimator(settings_of(part.endpoint, config.endpoints[part.endpoint]).model or "")
@@ -84,11 +76,18 @@ async def perform(pipeline: StageWork, plan: Plan, material: Material, teller: T
     material.write(folder.path, plan)
     settings = {judge: gateway.endpoints[judge].adapter.settings for judge in plan.judges}
     asked = sum(part.calls for part in sheets_asked(plan.judges, len(material.sessions), plan.repeats))
-    trial = JudgeTrial(_rounds(config, material, by_batch=batch_poll_s is not None), "sheets")
+    trial = JudgeTrial(config.budget.trial_rounds, "sheets")
+    if batch_poll_s is not None:
+        trial.rounds = tried_ahead(trial.rounds, len(material.sessions), 1)
+    heard: set[tuple[str, str, int]] = set()
 
-    def on_trial(sheet: Sheet) -> None:
+    def hear(sheet: Sheet) -> None:
+        heard.add((sheet.subject, sheet.judge, sheet.repeat))
         if not sheet.readable:
             pipeline.could_not_read(sheet.judge, sheet.subject, sheet.raw, sheet.reason)
+
+    def on_trial(sheet: Sheet) -> None:
+        hear(sheet)
         failed = trial.saw(sheet.judge, sheet.raw, sheet.reason, is_readable=sheet.readable)
         pipeline.tried(trial, failed)
 
@@ -116,6 +115,9 @@ async def perform(pipeline: StageWork, plan: Plan, material: Material, teller: T
         found = await sheets(gateway.ask, first)
         if found.stopped is None:
             found = await runner.whole(sheets)
+            for sheet in found.sheets:
+                if (sheet.subject, sheet.judge, sheet.repeat) not in heard:
+                    hear(sheet)
     folder.replace_failures("score", found.failures)
     kinds = {judge: one.kind for judge, one in settings.items()}
     scored = Scored(plan, material, found.sheets, found.failures, kinds)

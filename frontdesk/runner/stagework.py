@@ -9,7 +9,8 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from arena.trial import JudgeTrial
 from frontdesk.runner import prepare, published
@@ -41,6 +42,17 @@ class Stopping(Exception):
     def __init__(self, reason: Stopped, stage: str, done: int, of: int) -> None:
         super().__init__(f"{stage} stopped: {reason}; {done} of {of} finished")
         self.reason, self.stage, self.done, self.of = reason, stage, done, of
+
+
+@dataclass(slots=True)
+class Heard(Generic[Result]):
+    """Whoever is told of each result once, when it is there, and whether it can still decide what is asked.
+
+    ``ahead``: so many items are asked in real time before a batch, which cannot be stopped.
+    """
+
+    of: Callable[[Result, bool], None]
+    ahead: int = 0
 
 
 class StageWork:
@@ -89,10 +101,11 @@ class StageWork:
         do: Callable[[Ask, Item], Awaitable[Result]],
         take: Callable[[Item, Result | Exception], None],
         endpoints: Sequence[str],
+        heard: Heard[Result] | None = None,
     ) -> Flow:
         async with self.elsewhere(stage, len(work)):
             self._start(stage, len(work))
-            flow = await self._flow(work, do, take, endpoints)
+            flow = await self._flow(work, do, take, endpoints, heard)
             self._ended(stage, flow, len(work))
         return flow
 
@@ -102,12 +115,29 @@ class StageWork:
         yield
 
     async def _work(
-        self, work: Sequence[Item], do: Callable[[Ask, Item], Awaitable[Result]], endpoints: Sequence[str]
+        self,
+        work: Sequence[Item],
+        do: Callable[[Ask, Item], Awaitable[Result]],
+        endpoints: Sequence[str],
+        heard: Heard[Result] | None = None,
     ) -> Gathered[Item, Result]:
         if self.batch_poll_s is not None:
-            return await self._by_batch(work, do, endpoints, self.batch_poll_s)
-        ask, at_once = self.opened().ask, self._at_once(endpoints)
-        return await each(work, lambda item: do(ask, item), at_once=at_once, finished=self.advance)
+            return await self._by_batch(work, do, endpoints, self.batch_poll_s, heard)
+        return await each(work, self._now(do, heard), at_once=self._at_once(endpoints), finished=self.advance)
+
+    def _now(
+        self, do: Callable[[Ask, Item], Awaitable[Result]], heard: Heard[Result] | None
+    ) -> Callable[[Item], Awaitable[Result]]:
+        """An item asked in real time, and heard of."""
+        ask = self.opened().ask
+
+        async def one(item: Item) -> Result:
+            result = await do(ask, item)
+            if heard is not None:
+                heard.of(result, True)
+            return result
+
+        return one
 
     async def _flow(
         self,
@@ -115,12 +145,15 @@ class StageWork:
         do: Callable[[Ask, Item], Awaitable[Result]],
         take: Callable[[Item, Result | Exception], None],
         endpoints: Sequence[str],
+        heard: Heard[Result] | None,
     ) -> Flow:
         if self.batch_poll_s is None:
-            ask, at_once = self.opened().ask, self._at_once(endpoints)
-            return await stream(work, lambda item: do(ask, item), take, at_once=at_once, finished=self.advance)
+            at_once = self._at_once(endpoints)
+            return await stream(work, self._now(do, heard), take, at_once=at_once, finished=self.advance)
         numbered = list(enumerate(work))
-        gathered = await self._by_batch(numbered, lambda ask, at: do(ask, at[1]), endpoints, self.batch_poll_s)
+        gathered = await self._by_batch(
+            numbered, lambda ask, at: do(ask, at[1]), endpoints, self.batch_poll_s, heard
+        )
         outcomes: list[tuple[tuple[int, Item], Result | Exception]] = [*gathered.done, *gathered.failed]
         for (_, item), outcome in sorted(outcomes, key=lambda one: one[0][0]):
             take(item, outcome)
@@ -136,8 +169,9 @@ class StageWork:
         do: Callable[[Ask, Item], Awaitable[Result]],
         endpoints: Sequence[str],
         batch_poll_s: float,
+        heard: Heard[Result] | None,
     ) -> Gathered[Item, Result]:
-        """The same work, its calls sent in jobs, wave after wave."""
+        """The same work, its calls sent in jobs, wave after wave; what is heard of at its end was all bought."""
         from gateway.batches.runner import BatchRunner  # the providers' batch code, where batches are asked for
 
         adapters = self._adapters(endpoints)
@@ -148,7 +182,19 @@ class StageWork:
         async def wave(ask: Ask) -> Gathered[Item, Result]:
             return await each(work, lambda item: do(ask, item), at_once=self._at_once(endpoints))
 
-        return await BatchRunner(self.opened(), batched, poll_s=batch_poll_s).whole(wave)
+        runner = BatchRunner(self.opened(), batched, poll_s=batch_poll_s)
+        ahead = heard.ahead if heard is not None and batched and not runner.is_under_way else 0
+        if heard is not None and ahead:
+            heard.ahead = 0
+            tried = await each(work[:ahead], self._now(do, heard), at_once=self._at_once(endpoints))
+            if tried.stopped is not None:
+                return tried
+        gathered = await runner.whole(wave)
+        known = {id(item) for item in work[:ahead]}
+        for item, result in gathered.done:
+            if heard is not None and id(item) not in known:
+                heard.of(result, False)
+        return gathered
 
     def advance(self) -> None:
         """An item of the stage is finished: shown, and told to the log once in a while."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from gateway import prompts
 from knowledge.topic import ABSENT, TOLD, UNDERSTOOD, Topic, misconception_of
+from knowledge.wording import stem
 from runstore.ids import pick_weighted
 from runstore.records import Act, Language
 from runstore.student_records import MoveLabel
@@ -109,8 +110,4 @@ def is_kept(topic: Topic, states: States, meant: Intention, text: str) -> bool:
 
 
 def _stems(text: str) -> set[str]:
-    return {_stem(word) for word in _STEM.findall(text.casefold())}
-
-
-def _stem(word: str) -> str:
-    return word[:6] if word.isascii() else word[:2]
+    return {stem(word) for word in _STEM.findall(text.casefold())}

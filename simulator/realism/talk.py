@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from runstore.publish import has_visible
 from runstore.records import Dialogue
@@ -41,9 +42,13 @@ def talk_of(dialogue: Dialogue) -> Talk:
     return Talk(dialogue, own[0] if own else "", tuple(said))
 
 
-def plain_words(text: str) -> list[str]:
-    """Lower-case words without punctuation, in any script: for comparing texts, not for counting length."""
-    return _WORD.findall(text.casefold())
+@lru_cache(maxsize=256)
+def plain_words(text: str) -> tuple[str, ...]:
+    """Lower-case words without punctuation, in any script: for comparing texts, not for counting length.
+
+    Several detectors ask for those of one dialogue, one after the other.
+    """
+    return tuple(_WORD.findall(text.casefold()))
 
 
 def ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:

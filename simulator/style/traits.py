@@ -22,7 +22,7 @@ Trait = Literal[
 ]
 TRAITS: tuple[Trait, ...] = get_args(Trait)
 THANKS = re.compile(
-    r"\bthank(?:s| you|ful)\b|\b(?:thx|tysm|ty)\b|감사(?:합|해|드|요)|고마[워웠]|고맙|땡큐",
+    r"\bthank(?:s(?! to\b)| you|ful)\b|\b(?:thx|tysm|ty)\b|감사(?:합|해|드|요)|고마[워웠]|고맙|땡큐",
     re.IGNORECASE | re.MULTILINE,
 )
 _FIRST_LETTER = re.compile(r"[^\W\d_]")

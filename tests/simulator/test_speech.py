@@ -54,6 +54,8 @@ def test_the_end_marker_counts_at_the_end_only():
         ("Thanks!<END>", "Thanks!"),
         ("Thanks! <end>", "Thanks!"),
         ("Thanks! <END>\u200b", "Thanks!"),
+        ("Thanks! </END>", "Thanks!"),
+        ("고마워요! <END></END>", "고마워요!"),
         ("Thanks! **<END>**", "Thanks!"),
         ("Thanks! (<END>)", "Thanks!"),
         ("Thanks! ＜END＞", "Thanks!"),

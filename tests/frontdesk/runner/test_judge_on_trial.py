@@ -3,8 +3,13 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from frontdesk.cli import main
 from runstore.journal import read_rows
+from runstore.publish import read_records
+from runstore.publish import read_rows as read_table_rows
+from runstore.records import Judgment
 from tests.support.small_runs import write_config
 
 
@@ -34,6 +39,38 @@ def test_a_judge_that_can_mostly_be_read_goes_on(provider, tmp_path):
     config = write_config(tmp_path / "c.toml", provider, dialogues=12, subsets=20)
     assert main(["run", str(config), "--run", str(tmp_path / "run")]) in (0, 1)
     assert judged(provider) == 60
+
+
+def up_to_the_judge(config: Path, run: Path) -> None:
+    for stage in ("simulate", "cut", "collect"):
+        assert main([stage, str(config), "--run", str(run)]) == 0
+
+
+def test_before_a_batch_a_tenth_of_the_matches_is_asked_at_the_full_price(provider, tmp_path, capfd):
+    provider.configure(unreadable=1.0)
+    config = write_config(tmp_path / "c.toml", provider, dialogues=12, subsets=40)
+    run = tmp_path / "run"
+    up_to_the_judge(config, run)
+    assert main(["judge", str(config), "--run", str(run), "--batch", "--poll-s", "0.05"]) == 3
+    told = capfd.readouterr().err
+    assert "first 12 rounds 0 could be read" in told
+    assert (judged(provider), provider.batches.jobs) == (12, {})
+
+
+@pytest.mark.parametrize("how", [[], ["--batch", "--poll-s", "0.05"]], ids=["real time", "batch"])
+def test_each_match_is_told_of_once_and_every_unreadable_round_is_counted(how, provider, tmp_path):
+    provider.configure(unreadable=0.25)
+    config = write_config(tmp_path / "c.toml", provider, dialogues=12, subsets=20, rounds_mode="decisive")
+    run = tmp_path / "run"
+    up_to_the_judge(config, run)
+    assert main(["judge", str(config), "--run", str(run), *how]) in (0, 1)
+    log = [row for _, row in read_table_rows(run / "log.jsonl")]
+    told = [(row["subset"], *row["endpoints"]) for row in log if row["event"] == "judged"]
+    assert len(told) == len(set(told)) == 20
+    unreadable = sum(one.outcome == "unreadable" for one in read_records(run / "judgments.jsonl", Judgment))
+    assert unreadable == sum(row["event"] == "unreadable" for row in log) > 0
+    ended = [row for row in log if row["event"] == "stage_ended"][-1]
+    assert sum(one["unreadable"] for one in ended["endpoints"]) == unreadable
 
 
 def unreadable_judge(folder: Path, name: str, budget: str = "") -> Path:

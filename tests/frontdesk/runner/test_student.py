@@ -14,7 +14,10 @@ from frontdesk.runner import plan
 from knowledge import Learning, load_learning
 from runstore.publish import read_json, read_records, write_jsonl
 from runstore.student_records import Node, StudentVerdict
+from tests.support.fake_faults import Reply
 from tests.support.fake_provider import FakeProvider
+from tests.support.fake_shapes import Asked
+from tests.support.fake_shapes import answer as answer_of
 from tests.support.small_runs import counts, files_of, finished_twice, start
 from tests.support.student_runs import (
     by_arm,
@@ -39,6 +42,19 @@ def test_a_leak_wins_recall_and_nothing_else(tmp_path: Path) -> None:
     assert (arms["leak"].recall or 0) - (arms["silent"].recall or 0) > 0.1
     assert abs((arms["leak"].transfer or 0) - (arms["silent"].transfer or 0)) < 0.02
     assert arms["leak"].leaks == 1.0
+    assert side.leaderboard is not None
+    assert side.leaderboard.models[0].name == "good"
+
+
+def test_in_korean_the_panel_admits_and_the_order_is_the_same(tmp_path: Path) -> None:
+    tutors, cut = ("good", "leak", "silent"), subsets(28, 1, language="ko")
+    side = run_stage(
+        tmp_path, config_of(tutors, panel=80, language="ko"), cut, replies_of(tutors, cut, "ko"), world=World("ko")
+    )
+    assert side.panel.passed, [row for row in side.panel.gates if not row.passed]
+    arms = {arm.name: arm for arm in side.arms}
+    assert (arms["good"].transfer or 0) > (arms["leak"].transfer or 0) + 0.02
+    assert (arms["leak"].recall or 0) > (arms["silent"].recall or 0) + 0.1
     assert side.leaderboard is not None
     assert side.leaderboard.models[0].name == "good"
 
@@ -117,6 +133,8 @@ def test_labels_at_chance_give_no_verdict(tmp_path: Path) -> None:
     side = run_stage(tmp_path, config, cut, replies_of(tutors, cut), world=World(labels=by_lot))
     assert not side.panel.passed
     assert "labels" in {row.gate for row in side.panel.gates if not row.passed}
+    found = side.differences[0].by_dialogue
+    assert (found.lower or 0) <= 0 <= (found.upper or 0)
     assert {one.outcome for one in read_records(tmp_path / "student_verdicts.jsonl", StudentVerdict)} == {
         "invalid"
     }
@@ -229,6 +247,34 @@ def test_the_plan_counts_the_calls_and_the_provider_sees_so_many(tmp_path: Path)
         assert read_json(tmp_path / "run" / "student.json")["counts"]["branches"] == 36
 
 
+def test_tutors_who_say_the_same_share_their_students(tmp_path: Path) -> None:
+    usual = provider_script()
+
+    def script(asked: Asked, attempt: int) -> Reply | None:
+        is_tutor = asked.role == "teacher" and asked.model in ("good", "fair")
+        return Reply(answer_of(asked, "What do you think about that?")) if is_tutor else usual(asked, attempt)
+
+    with FakeProvider(script=script) as provider:
+        path = write_student_config(
+            tmp_path / "c.toml", provider, ("good", "fair"), dialogues=4, subsets=4, panel=5, branches=[2]
+        )
+        formula = sum(part.calls for part in plan.workload(configuration.load(path)).calls)
+        assert main(["run", str(path), "--run", str(tmp_path / "run")]) in (0, 1)
+    # Of each subset's two branches, the second's label and two utterances were paid for already.
+    assert provider.stats.calls == formula - 4 * (1 + 2)
+    decided = read_records(tmp_path / "run" / "student_verdicts.jsonl", StudentVerdict)
+    assert len(decided) == 4
+    said = [
+        [
+            (node.subset, node.path, node.speaker, node.text, node.state)
+            for node in read_records(tmp_path / "run" / "rollouts.jsonl", Node)
+            if node.arm == arm
+        ]
+        for arm in ("good", "fair")
+    ]
+    assert said[0] == said[1] != []
+
+
 def test_a_killed_run_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
     with FakeProvider(script=provider_script(), latency_ms=2) as provider:
         path = write_student_config(tmp_path / "c.toml", provider, ("good", "fair"), subsets=8, panel=10)
@@ -249,20 +295,37 @@ def test_a_killed_run_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
         assert provider.stats.answered - answered <= lost
 
 
+@pytest.mark.parametrize(
+    ("rules", "labels", "gate"),
+    [
+        (None, '{"labels": []}', "contrast_transfer"),
+        (learning(absent=NOTHING, misconceived=NOTHING, told=NOTHING), None, "contrast_transfer"),
+        (learning(absent=FLIPS, misconceived=FLIPS), None, "wrong_transfer"),
+    ],
+    ids=["labels nothing", "dead", "flips on anything"],
+)
 def test_a_run_whose_student_is_refused_ends_with_1_and_shows_the_panel(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    rules: Learning | None, labels: str | None, gate: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    nothing = '{"labels": []}'
-    with FakeProvider(script=provider_script(labels=lambda prompt: nothing)) as provider:
+    more: dict[str, Any] = {}
+    if rules is not None:
+        more["learning"] = str(tmp_path / "rules.yaml")
+        (tmp_path / "rules.yaml").write_text(json.dumps(rules.model_dump(exclude={"hash"})), encoding="utf-8")
+    script = provider_script(labels=(lambda prompt: labels) if labels is not None else None)
+    with FakeProvider(script=script) as provider:
         path = write_student_config(
-            tmp_path / "c.toml", provider, ("good", "fair"), dialogues=6, subsets=6, panel=10
+            tmp_path / "c.toml", provider, ("good", "fair"), dialogues=6, subsets=6, panel=10, **more
         )
         assert main(["run", str(path), "--run", str(tmp_path / "run")]) == 1
         capsys.readouterr()
         assert main(["student", str(tmp_path / "run")]) == 1
     shown = capsys.readouterr().out
     assert "No verdicts: the panel was not passed" in shown
-    assert "contrast: transfer" in shown
+    assert f"{gate.partition('_')[0]}: transfer" in shown
+    failed = [
+        row["gate"] for row in read_json(tmp_path / "run" / "student.json")["panel"]["gates"] if not row["passed"]
+    ]
+    assert gate in failed
     report = (tmp_path / "run" / "report.md").read_text(encoding="utf-8")
     assert "NOT PASSED" in report
 
