@@ -251,7 +251,7 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
     for note in (*board.notes, *([] if stop is None else [stop])):
         console.print(terminal.styled(told(f"note: {note}")))
     titles = ["rank", "places", "model", "rating", level_text(board.level), "w / l / t", "win rate"]
-    titles += ["s (95 %)", "$ / 1,000"] if board.has_service else []
+    titles += ["s: median (95 %)", "$ / 1,000"] if board.has_service else []
     heads = [Head(head(title), number=title != "model", name=title == "model") for title in titles]
     for number, group in enumerate(board.groups, 1):
         rows = [
