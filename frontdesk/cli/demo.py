@@ -6,7 +6,6 @@ import argparse
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from frontdesk.runner.told import tell
 from runstore.problems import Problem
@@ -27,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from frontdesk.cli import stages
-    from frontdesk.runner import config as configuration
+    from frontdesk.runner import config_file as configuration
     from frontdesk.runner.runfolder import RunFolder
     from gateway.local_model.fetch import ensure_model
 
@@ -58,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def settings(dialogues: int, turns: int, subsets: int, seed: int) -> dict[str, Any]:
+def settings(dialogues: int, turns: int, subsets: int, seed: int) -> dict[str, object]:
     """The demonstration as a configuration, as ``run.toml`` will hold it."""
     tiny = {"kind": "local", "concurrency": 4}
     return {

@@ -41,6 +41,10 @@ def run(args: argparse.Namespace) -> int:
     stage = StudentStage.prepared(config, None)
     endpoints = [name for name in stage.endpoints if name in config.endpoints]
 
+    if args.dry_run:
+        names = dict.fromkeys(reply.endpoint for reply in folder.replies())
+        return stages.dry_run(args, config, "student", subsets=len(folder.subsets()), replied=list(names))
+
     async def work(session: Session) -> int:
         side = await session.pipeline.student(folder.subsets(), folder.replies())
         _show(session, as_json=args.json)
