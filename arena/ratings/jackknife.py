@@ -226,8 +226,6 @@ def _chunks(cells: Cells, battles: Battles) -> Iterator[Chunk]:
     everything = len(cells.at) == len(battles.i)
     for low, high, cell, cluster, weight in by_blocks(rows, cells.width):
         unit, cell = cluster.astype(np.int64), cell.astype(np.int64)
-        if low:
-            unit -= low
         if not everything:
             cell = place[cell]
             inside = cell >= 0
