@@ -109,10 +109,7 @@ def panel(judgments: Sequence[Judgment], *, level: float = 0.95) -> Panel:
     deviation, differing = _deviations(vector, cells)
     clusters = int(cells.cluster.max()) + 1
     times = quantile(level, clusters - 1) if differing >= FLOOR else float("nan")
-    alike = (
-        f"{clusters} dialogues that all say the same" if not differing else f"{differing} dialogues that differ"
-    )
-    few = () if differing >= FLOOR else (f"no intervals: {alike}, {FLOOR} that differ needed",)
+    few = () if differing >= FLOOR else (_too_few(clusters, differing),)
     two = () if len(names) > 2 else ("with two endpoints the size of their gap rests on the prior",)
     return Panel(
         tuple(_reliability(vector, deviation, times, len(names) + k, name) for k, name in enumerate(judges)),
@@ -121,6 +118,12 @@ def panel(judgments: Sequence[Judgment], *, level: float = 0.95) -> Panel:
         converged,
         note="; ".join((*two, *few)) or None,
     )
+
+
+def _too_few(clusters: int, differing: int) -> str:
+    if not differing:
+        return f"no intervals: {clusters} dialogues that all say the same, {FLOOR} that differ needed"
+    return f"no intervals: {differing} dialogues that differ, {FLOOR} that differ needed"
 
 
 def _counted(readable: Sequence[Judgment], names: Sequence[str], judges: Sequence[str]) -> _Cells:

@@ -44,10 +44,11 @@ class Support:
 
 def too_few(units: int, informative: int, unit: str | None) -> str:
     """Why so few clusters (named ``unit``), or battles, give no interval."""
-    name = unit or "battle"
+    several = f"{unit or 'battle'}s"
     if units > 1 and informative <= 1:
-        return f"{units} {name}s that all say the same; an interval takes {FLOOR} that differ"
-    return f"{informative} {name}{'' if informative == 1 else 's'}; an interval takes {FLOOR} that differ"
+        return f"{units} {several} that all say the same; an interval takes {FLOOR} that differ"
+    name = several if informative != 1 else unit or "battle"
+    return f"{informative} {name}; an interval takes {FLOOR} that differ"
 
 
 def of_battles(number: Ints, score: Floats) -> Support:
