@@ -29,7 +29,7 @@ Ints = NDArray[np.int64]
 
 _LIGHT = 0.25
 _WHOLE = 1 - 1e-9
-_ACCURACY = 3e-7
+_ACCURACY = 2.5e-7
 
 
 @dataclass(frozen=True)
