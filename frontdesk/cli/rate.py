@@ -248,8 +248,9 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
     from frontdesk.report.writers.terminal import Head
 
     console = terminal.console()
-    stop = stop_told(board)
-    for note in (*board.notes, *([] if stop is None else [stop])):
+    language = console_language()
+    stop = stop_told(board, language)
+    for note in (*(spoken(note, language) for note in board.notes), *([] if stop is None else [stop])):
         console.print(terminal.styled(told(f"note: {note}")))
     titles = ["rank", "places", "model", "rating", level_text(board.level), "w / l / t", "win rate"]
     titles += ["s: median (95 %)", "$ / 1,000"] if board.has_service else []
@@ -273,4 +274,4 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
         terminal.print_grid(console, told(title), heads, rows)
     for model in board.models:
         if model.reason:
-            console.print(terminal.styled(f"{one_line(model.name)}: {spoken(model.reason, console_language())}"))
+            console.print(terminal.styled(f"{one_line(model.name)}: {spoken(model.reason, language)}"))

@@ -339,3 +339,17 @@ def test_power_takes_one_question_of_a_studys_ratings(tmp_path, capsys):
         (row,) = json.loads(capsys.readouterr().out)["people"]
         found.append((row["conditions"], row["items"], round(row["difference"], 6)))
     assert found == [(["A", "B"], 6, -1.0), (["A", "B"], 5, 0.6)]
+
+
+def test_reasons_and_notes_are_told_whole_on_a_korean_console(tmp_path, capsys):
+    path = tmp_path / "battles.csv"
+    rows = [("p", "q", word, "d") for word in ("model_a", "model_b", "tie")]
+    write_csv(path, ("model_a", "model_b", "winner", "dialogue"), [*rows, ("p", "p", "tie", "d")])
+    command = ["rate", "--battles", str(path), "--out", str(tmp_path), "--cluster", "dialogue", "--language", "ko"]
+    assert main(command) == 0
+    told = capsys.readouterr().out
+    assert "p: 구간 없음: 대화 1개. 구간에는 서로 다른 5개가 필요함" in told
+    assert "참고: 모델이 자기 자신과 한 경기 1건을 뺌" in told
+    write_csv(path, ("model_a", "model_b", "winner", "dialogue"), [("p", "p", "tie", "d")])
+    main(command)
+    assert "참고: 경기가 없어 평점을 낼 수 없음" in capsys.readouterr().out
