@@ -122,15 +122,15 @@ def cliffs_delta(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Statisti
         return missing(key, name, "a group is empty", used, n, unit="values")
     both = settle(np.concatenate([a, b]))
     a, b = both[: len(a)], both[len(a) :]
-    signs = np.sign(a[:, None] - b[None, :])
-    value = float(signs.mean())
-    m1, m2 = signs.shape
+    m1, m2 = len(a), len(b)
+    (below, above), (under, over) = _around(a, b), _around(b, a)
+    value = float((below - above).sum()) / (m1 * m2)
     if abs(value) > 1 - 1e-12 or min(m1, m2) < 2:
         why = "no interval: the groups do not overlap" if min(m1, m2) > 1 else "no interval: a group of one"
         return Statistic(key, name, value, used, n, unit="values", interval_method=why)
-    rows = float(np.square(signs.mean(axis=1) - value).sum())
-    columns = float(np.square(signs.mean(axis=0) - value).sum())
-    every = float(np.square(signs - value).sum())
+    rows = float(np.square((below - above) / m2 - value).sum())
+    columns = float(np.square((over - under) / m1 - value).sum())
+    every = float((below + above).sum()) - m1 * m2 * value**2
     variance = (m2**2 * rows + m1**2 * columns - every) / (m1 * m2 * (m1 - 1) * (m2 - 1))
     variance = max(variance, (1 - value**2) / (m1 * m2 - 1))
     z = float(stats.norm.ppf((1 + level) / 2))
@@ -148,6 +148,13 @@ def cliffs_delta(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Statisti
         level=level,
         interval_method="asymmetric, Cliff 1996",
     )
+
+
+def _around(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(a,) how many values of b are below and above each of a: nothing of a x b is kept."""
+    ordered = np.sort(b)
+    below, up_to = (np.searchsorted(ordered, a, side) for side in ("left", "right"))
+    return below.astype(np.float64), (len(b) - up_to).astype(np.float64)
 
 
 def _columns(x: ArrayLike, y: ArrayLike, matched: bool) -> tuple[FloatArray, FloatArray, int]:

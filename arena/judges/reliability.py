@@ -26,6 +26,7 @@ from scipy.special import expit, fdtrc, logit
 
 from arena.ratings.estimate import MEAN, SCALE
 from arena.ratings.linear import one_thread
+from arena.ratings.support import FLOOR
 from arena.ratings.uncertainty import quantile
 from runstore.records import Judgment
 
@@ -49,7 +50,7 @@ _STEP = 1e-5
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure with its interval; limits are None where there are fewer than two clusters."""
+    """A figure with its interval; limits are None where fewer clusters differ than an interval takes."""
 
     name: str
     value: float
@@ -105,16 +106,24 @@ def panel(judgments: Sequence[Judgment], *, level: float = 0.95) -> Panel:
     )  # fmt: skip
     vector = np.asarray(found.x, dtype=np.float64)
     converged = float(np.abs(_loss(vector, cells)[1]).max()) < 1e-4 * max(1.0, float(cells.weight.sum()))
-    deviation = _deviations(vector, cells)
+    deviation, differing = _deviations(vector, cells)
     clusters = int(cells.cluster.max()) + 1
-    times = quantile(level, clusters - 1)
+    times = quantile(level, clusters - 1) if differing >= FLOOR else float("nan")
+    few = () if differing >= FLOOR else (_too_few(clusters, differing),)
+    two = () if len(names) > 2 else ("with two endpoints the size of their gap rests on the prior",)
     return Panel(
         tuple(_reliability(vector, deviation, times, len(names) + k, name) for k, name in enumerate(judges)),
         tuple(_rating(vector, deviation, times, m, name, len(names)) for m, name in enumerate(names)),
         len(readable),
         converged,
-        note=None if len(names) > 2 else "with two endpoints the size of their gap rests on the prior",
+        note="; ".join((*two, *few)) or None,
     )
+
+
+def _too_few(clusters: int, differing: int) -> str:
+    if not differing:
+        return f"no intervals: {clusters} dialogues that all say the same, {FLOOR} that differ needed"
+    return f"no intervals: {differing} dialogues that differ, {FLOOR} that differ needed"
 
 
 def _counted(readable: Sequence[Judgment], names: Sequence[str], judges: Sequence[str]) -> _Cells:
@@ -180,8 +189,11 @@ def _loss(vector: Floats, cells: _Cells) -> tuple[float, Floats]:
 
 
 @one_thread
-def _deviations(vector: Floats, cells: _Cells) -> Floats:
-    """(P, P) sandwich covariance of (theta, logit eta), clustered; theta measured from their mean."""
+def _deviations(vector: Floats, cells: _Cells) -> tuple[Floats, int]:
+    """(P, P) sandwich covariance of (theta, logit eta), clustered; theta measured from their mean.
+
+    And how many clusters say something else than the mean of all.
+    """
     size = len(vector)
     steps = _STEP * np.eye(size)
     hessian = np.stack(
@@ -198,7 +210,7 @@ def _deviations(vector: Floats, cells: _Cells) -> Floats:
     covariance = inverse @ (scores.T @ scores) @ inverse * (clusters / max(clusters - 1, 1))
     centre = np.eye(size)
     centre[: cells.models, : cells.models] -= 1 / cells.models
-    return centre @ covariance @ centre.T
+    return centre @ covariance @ centre.T, int((np.abs(scores).max(axis=1) > 1e-9).sum())
 
 
 def _reliability(vector: Floats, covariance: Floats, times: float, at: int, name: str) -> Estimate:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.ratings.cells import UNKNOWN_FIRST, CellCounts, Cells, sums
+from arena.ratings.cells import UNKNOWN_FIRST, CellCounts, Cells, coded, keys, sums
 from arena.ratings.columns import Encoded, encode
 from runstore.problems import InputProblem
 
@@ -188,14 +188,33 @@ class Vocabulary:
     """Values in order of appearance, across chunks."""
 
     def __init__(self, values: Sequence[str] = ()) -> None:
-        self.codes: dict[str, int] = {value: code for code, value in enumerate(values)}
+        self.values: list[str] = list(values)
+        self._codes: dict[str, int] | None = None
 
     def recode(self, column: Encoded, missing: str | None = None) -> NDArray[np.int64]:
         """A table from the chunk's codes to ours; its last entry stands for a missing value."""
-        codes = self.codes
-        table = [codes.setdefault(value, len(codes)) for value in column.values]
-        table.append(-1 if missing is None or not column.has_missing else codes.setdefault(missing, len(codes)))
+        named = missing is not None and column.has_missing
+        if not self.values and not named and len(set(column.values)) == len(column.values):
+            self.values = list(column.values)  # the first chunk's keep their codes, and need no dictionary yet
+            return np.append(np.arange(len(self.values)), -1)
+        table = [self._code(value) for value in column.values]
+        table.append(self._code(missing) if named and missing is not None else -1)
         return np.array(table, np.int64)
+
+    def _code(self, value: str) -> int:
+        if self._codes is None:
+            self._codes = {known: code for code, known in enumerate(self.values)}
+        code = self._codes.setdefault(value, len(self.values))
+        if code == len(self.values):
+            self.values.append(value)
+        return code
+
+    def recoded(self, column: Encoded, missing: str | None = None) -> NDArray[np.int32]:
+        """Our codes of the rows."""
+        table = self.recode(column, missing)
+        if not column.has_missing and np.array_equal(table[:-1], np.arange(len(table) - 1)):
+            return column.codes.astype(np.int32, copy=False)
+        return table.astype(np.int32)[column.codes]
 
 
 class Collector:
@@ -225,37 +244,38 @@ class Collector:
 
     def add(self, chunk: Chunk) -> None:
         """Count one chunk. Raises InputProblem for the first row that can't be understood."""
-        size = len(chunk.winner.codes)
-        outcome = self._table(chunk.winner, "winner", OUTCOMES)
-        lookup_a, lookup_b = (self._model_codes(column, field) for column, field in _sides(chunk))
-        models = len(self._names.codes)
-        kinds = 3 if chunk.first is None else 9
-        key = (lookup_a * (models * kinds))[chunk.model_a.codes]
-        key += (lookup_b * kinds)[chunk.model_b.codes]
-        key += (outcome * (kinds // 3))[chunk.winner.codes]
-        if chunk.first is not None:
-            key += self._table(chunk.first, "first", FIRST, missing=UNKNOWN_FIRST)[chunk.first.codes]
+        outcome = self._table(chunk.winner, "winner", OUTCOMES)[:-1]
+        a, b = (self._model_codes(column, field)[:-1] for column, field in _sides(chunk))
+        first, shown = np.full(1, UNKNOWN_FIRST), None
+        if chunk.first is not None:  # a missing value has code -1, and its place in the table is the last
+            first = np.roll(self._table(chunk.first, "first", FIRST, missing=UNKNOWN_FIRST), 1)
+            shown = chunk.first.codes + 1
+        adds = keys(a, b, outcome, first)
+        columns = [chunk.model_a.codes, chunk.model_b.codes, chunk.winner.codes, shown]
+        code, key = coded([(codes, add) for codes, add in zip(columns, adds, strict=True) if codes is not None])
+        key = key if shown is not None else key + UNKNOWN_FIRST
         if chunk.weight is not None:
             self._check_weights(chunk.weight)
             self._weighted = True
-        self._counts.add(key, chunk.weight, models, kinds)
+        self._counts.add(code, key, chunk.weight)
         if self._keep_rows or chunk.cluster is not None or chunk.categories or chunk.covariates:
-            self._kept.append(self._row_codes(chunk, key, models, kinds))
-        self._rows_seen += size
+            self._kept.append(self._row_codes(chunk, code, key))
+        self._rows_seen += len(code)
 
     def battles(self) -> Battles:
         """Everything added so far, models in sorted order."""
-        names = sorted(self._names.codes)
-        order = np.empty(len(names), np.int64)
-        order[[self._names.codes[name] for name in names]] = np.arange(len(names))
+        given = self._names.values
+        numbered = sorted(range(len(given)), key=given.__getitem__)
+        order = np.empty(len(given), np.int64)
+        order[numbered] = np.arange(len(given))
         cells = self._counts.folded(order)
         rows = self._rows(cells, order) if self._kept else None
         return Battles(
-            tuple(names),
+            tuple(given[code] for code in numbered),
             *cells.arrays(),
             weighted=self._weighted,
             rows=rows,
-            cluster_name=(self._cluster_name or "cluster") if self._clusters.codes else None,
+            cluster_name=(self._cluster_name or "cluster") if self._clusters.values else None,
             self_play=cells.self_play,
         )
 
@@ -293,66 +313,73 @@ class Collector:
             line = number + self._header_lines
             raise InputProblem(self._file, expected, found=str(weight[row]), line=line, field="weight")
 
-    def _row_codes(self, chunk: Chunk, key: Ints, models: int, kinds: int) -> _KeptRows:
+    def _row_codes(self, chunk: Chunk, code: NDArray[np.integer[Any]], key: Ints) -> _KeptRows:
         cluster = None
         if chunk.cluster is not None:
             if chunk.cluster.has_missing:
                 raise self._refused(chunk.cluster, -1, self._cluster_name or "cluster", "a cluster's name")
-            cluster = self._clusters.recode(chunk.cluster)[chunk.cluster.codes].astype(np.int32)
+            cluster = self._clusters.recoded(chunk.cluster)
         levels: dict[str, NDArray[np.int32]] = {}
         for name, column in chunk.categories.items():
             vocabulary = self._levels.setdefault(name, Vocabulary())
-            levels[name] = vocabulary.recode(column, MISSING_LEVEL)[column.codes].astype(np.int32)
-        span = models * models * kinds
-        small = key.astype(np.uint16 if span < 1 << 16 else np.int32 if span < 1 << 31 else np.int64)
-        return _KeptRows(small, models, kinds, cluster, chunk.weight, levels, chunk.covariates)
+            levels[name] = vocabulary.recoded(column, MISSING_LEVEL)
+        small = code.astype(np.uint16) if len(key) <= 1 << 16 else code
+        return _KeptRows(small, key, cluster, chunk.weight, levels, chunk.covariates)
 
     def _rows(self, cells: Cells, order: Ints) -> Rows:
-        total = sum(len(part.key) for part in self._kept)
-        cell, swapped = np.empty(total, np.int32), np.empty(total, np.bool_)
+        total = sum(len(part.code) for part in self._kept)
+        turned = bool(self._kept[0].covariates)
+        cell, swapped = np.empty(total, np.int32), np.zeros(total if turned else 0, np.bool_)
         at = 0
         for number, part in enumerate(self._kept):
-            here = slice(at, at := at + len(part.key))
-            cell[here], swapped[here] = cells.locate(part.key, part.models, part.kinds, order)
-            self._kept[number] = replace(part, key=part.key[:0])  # a hundred million of them are not kept twice
-        keep = cell >= 0
+            here = slice(at, at := at + len(part.code))
+            of_code, is_swapped = cells.locate(part.key, order)
+            np.take(of_code, part.code, out=cell[here], mode="clip")
+            if turned:
+                swapped[here] = is_swapped[part.code]
+            self._kept[number] = replace(part, code=part.code[:0])  # a hundred million of them are not kept twice
+        keep = None if not cells.self_play else cell >= 0
         joined = {
-            name: (np.concatenate([part.levels[name] for part in self._kept])[keep], tuple(vocabulary.codes))
+            name: (_joined([part.levels[name] for part in self._kept], keep), tuple(vocabulary.values))
             for name, vocabulary in self._levels.items()
         }
         covariates = {
-            name: np.where(swapped, -1.0, 1.0)[keep]
-            * np.concatenate([part.covariates[name] for part in self._kept])[keep]
+            name: _kept(np.where(swapped, -1.0, 1.0), keep)
+            * _joined([part.covariates[name] for part in self._kept], keep)
             for name in self._kept[0].covariates
         }
         return Rows(
-            cell if keep.all() else cell[keep],
-            _joined([part.cluster for part in self._kept], keep),
-            len(self._clusters.codes),
-            _joined([part.weight for part in self._kept], keep),
+            _kept(cell, keep),
+            _joined_known([part.cluster for part in self._kept], keep),
+            len(self._clusters.values),
+            _joined_known([part.weight for part in self._kept], keep),
             joined,
             covariates,
-            tuple(self._clusters.codes),
+            tuple(self._clusters.values),
         )
 
 
 @dataclass(frozen=True)
 class _KeptRows:
-    key: NDArray[np.integer[Any]]
-    models: int
-    kinds: int
+    code: NDArray[np.integer[Any]]
+    key: Ints
     cluster: NDArray[np.int32] | None
     weight: Floats | None
     levels: Mapping[str, NDArray[np.int32]]
     covariates: Mapping[str, Floats]
 
 
-def _joined(parts: Sequence[NDArray[Any] | None], keep: NDArray[np.bool_]) -> NDArray[Any] | None:
-    present = [part for part in parts if part is not None]
-    if not present:
-        return None
-    joined = np.concatenate(present)
-    return joined if keep.all() else joined[keep]
+def _kept(values: NDArray[Any], keep: NDArray[np.bool_] | None) -> NDArray[Any]:
+    return values if keep is None else values[keep]
+
+
+def _joined(parts: Sequence[NDArray[Any]], keep: NDArray[np.bool_] | None) -> NDArray[Any]:
+    return _kept(parts[0] if len(parts) == 1 else np.concatenate(parts), keep)
+
+
+def _joined_known(parts: Sequence[NDArray[Any] | None], keep: NDArray[np.bool_] | None) -> NDArray[Any] | None:
+    known = [part for part in parts if part is not None]
+    return _joined(known, keep) if known else None
 
 
 def _sides(chunk: Chunk) -> tuple[tuple[Encoded, str], tuple[Encoded, str]]:

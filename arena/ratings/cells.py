@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,8 @@ Floats = NDArray[np.float64]
 
 UNKNOWN_FIRST = 1
 _DENSE_CELLS = 16_000_000
+_MOST_PARTS = 16
+_SIDE = 1 << 24
 
 
 def sums(key: NDArray[np.integer[Any]], amount: Floats, size: int) -> Floats:
@@ -20,62 +25,59 @@ def sums(key: NDArray[np.integer[Any]], amount: Floats, size: int) -> Floats:
     return np.bincount(key, amount, size).astype(np.float64, copy=False)
 
 
-class CellCounts:
-    """(number, weight, squared weight) of oriented keys ``((a * models) + b) * 9 + outcome * 3 + first``.
+def keys(a: Ints, b: Ints, outcome: Ints, first: Ints) -> tuple[Ints, ...]:
+    """What each side of a battle adds to its oriented key ``(a * 2**24 + b) * 9 + outcome * 3 + first``."""
+    return a * (_SIDE * 9), b * 9, outcome * 3, first
 
-    A dense table while it is small, else sorted unique keys that are merged at the end.
+
+def coded(columns: Sequence[tuple[NDArray[np.integer[Any]], Ints]]) -> tuple[NDArray[np.integer[Any]], Ints]:
+    """(rows,) code of each row's combination of columns, and the key of each code.
+
+    A column is its rows' codes, and what each of these adds to the key.
     """
+    shape = tuple(len(adds) for _, adds in columns)
+    small = np.int32 if prod(shape) < 1 << 31 else np.int64
+    code = columns[0][0].astype(small)
+    for codes, adds in columns[1:]:
+        code *= len(adds)
+        code += codes.astype(small, copy=False)
+    if prod(shape) <= _DENSE_CELLS:
+        return code, reduce(np.add.outer, (adds for _, adds in columns)).ravel()
+    unique, code = np.unique(code, return_inverse=True)
+    places = np.unravel_index(unique, shape)
+    return code, np.sum([adds[place] for (_, adds), place in zip(columns, places, strict=True)], axis=0)
+
+
+class CellCounts:
+    """(number, weight, squared weight) of battles by oriented key."""
 
     def __init__(self) -> None:
-        self._dense: dict[int, tuple[int, list[Floats]]] = {}
-        self._sparse: list[tuple[Ints, list[Floats]]] = []
+        self._parts: list[tuple[Ints, list[Floats]]] = []
 
-    def add(self, key: Ints, weight: Floats | None, models: int, kinds: int) -> None:
-        cells = models * models * kinds
-        if cells > _DENSE_CELLS:
-            unique, inverse = np.unique(key, return_inverse=True)
-            self._sparse.append((_spread(unique, models, kinds), _sums(inverse, weight, len(unique))))
-            return
-        known, before = self._dense.get(kinds, (models, None))
-        added = _sums(key, weight, cells)
-        if before is not None:
-            for total, old in zip(added, before, strict=True):
-                cube = total.reshape(models, models, kinds)
-                cube[:known, :known] += old.reshape(known, known, kinds)
-        self._dense[kinds] = (models, added)
+    def add(self, code: NDArray[np.integer[Any]], key: Ints, weight: Floats | None) -> None:
+        number = np.bincount(code, minlength=len(key)).astype(np.float64)
+        totals = [number, number, number]
+        if weight is not None:
+            totals[1:] = sums(code, weight, len(key)), sums(code, weight**2, len(key))
+        used = np.flatnonzero(number)
+        self._parts.append((key[used], [total[used] for total in totals]))
+        if len(self._parts) > _MOST_PARTS:
+            self._parts = [self._joined()]
+
+    def _joined(self) -> tuple[Ints, list[Floats]]:
+        if not self._parts:
+            return np.empty(0, np.int64), [np.empty(0)] * 3
+        unique, inverse = np.unique(np.concatenate([key for key, _ in self._parts]), return_inverse=True)
+        totals = (np.concatenate([part[n] for _, part in self._parts]) for n in range(3))
+        return unique, [sums(inverse, total, len(unique)) for total in totals]
 
     def folded(self, order: Ints) -> Cells:
-        parts = list(self._sparse)
-        for kinds, (models, dense) in self._dense.items():
-            used = np.flatnonzero(dense[0])
-            parts.append((_spread(used, models, kinds), [total[used] for total in dense]))
-        if not parts:
-            return Cells(len(order), np.empty(0, np.int64), [np.empty(0)] * 3, 0)
-        wide = np.concatenate([keys for keys, _ in parts])
-        totals = [np.concatenate([part[n] for _, part in parts]) for n in range(3)]
+        wide, totals = self._joined()
         key, _ = _fold(wide, order)
         own = key < 0
         unique, inverse = np.unique(key[~own], return_inverse=True)
         folded = [sums(inverse, total[~own], len(unique)) for total in totals]
         return Cells(len(order), unique, folded, int(totals[0][own].sum()))
-
-
-def _sums(key: Ints, weight: Floats | None, size: int) -> list[Floats]:
-    number = np.bincount(key, minlength=size).astype(np.float64)
-    if weight is None:
-        return [number, number.copy(), number.copy()]
-    return [number, sums(key, weight, size), sums(key, weight**2, size)]
-
-
-_SIDE = 1 << 24
-
-
-def _spread(key: NDArray[np.integer[Any]], models: int, kinds: int) -> Ints:
-    """The chunk's key as one that does not depend on how many models were known at the time."""
-    pair, kind = np.divmod(key.astype(np.int64), kinds)
-    a, b = np.divmod(pair, models)
-    kind = kind if kinds == 9 else kind * 3 + UNKNOWN_FIRST
-    return (a * _SIDE + b) * 9 + kind
 
 
 def _fold(wide: Ints, order: Ints) -> tuple[Ints, NDArray[np.bool_]]:
@@ -103,17 +105,9 @@ class Cells:
         number, weight, square = self.sums
         return i, j, outcome, first - 1, weight, square, number.astype(np.int64)
 
-    def locate(
-        self, key: NDArray[np.integer[Any]], models: int, kinds: int, order: Ints
-    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        """Each row's cell, and whether the row was turned round; -1 for a game against itself."""
-        size = models * models * kinds
-        if size > _DENSE_CELLS:
-            return self._find(*_fold(_spread(key, models, kinds), order))
-        cell, swapped = self._find(*_fold(_spread(np.arange(size), models, kinds), order))
-        return cell[key], swapped[key]
-
-    def _find(self, key: Ints, swapped: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    def locate(self, wide: Ints, order: Ints) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """The cell of each oriented key (-1 for a game against itself), and whether it was turned round."""
+        key, swapped = _fold(wide, order)
         if not len(self.key):
             return np.full(len(key), -1, np.int32), swapped
         at = np.minimum(np.searchsorted(self.key, key), len(self.key) - 1)

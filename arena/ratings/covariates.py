@@ -14,7 +14,7 @@ from arena.ratings.design import Design, cell_design
 from arena.ratings.estimate import Estimate, estimate
 from arena.ratings.fitting import Fit, fit
 from arena.ratings.settings import Settings
-from arena.ratings.uncertainty import by_jackknife
+from arena.ratings.uncertainty import Uncertainty, by_jackknife
 
 Floats = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ SEPARATED = "the covariates decide too many of these battles: no finite estimate
 
 @dataclass(frozen=True)
 class Effect:
-    """Log-odds a unit of a covariate is worth, with its interval, or the reason why that is not known."""
+    """Log-odds a unit of a covariate is worth, with its interval; the reason why it, or that, is not known."""
 
     name: str
     value: float | None
@@ -37,27 +37,34 @@ class Effect:
 class Adjusted:
     """A fit with covariates beside the ``plain`` one. ``fitted`` is None where there is none, for ``reason``.
 
-    ``names`` are the shared parameters in order; ``half`` (P,) is half the width of each parameter's interval,
-    None with too few clusters (:mod:`arena.ratings.support`).
+    ``names`` are the shared parameters in order; ``told`` says how sure they are, ``cluster`` what
+    the battles are clustered by.
     """
 
     plain: Estimate
     names: tuple[str, ...]
     fitted: Fit | None = None
-    half: Floats | None = None
+    told: Uncertainty | None = None
+    level: float = 0.95
+    cluster: str | None = None
     reason: str | None = None
+
+    @property
+    def half(self) -> Floats | None:
+        """(P,) half the width of each parameter's interval, NaN where it has none."""
+        return None if self.told is None else self.told.half(self.level)
 
     def effect(self, name: str) -> Effect:
         """One covariate's effect (``position``: of being shown first, where that is known and can be told)."""
         if name not in self.names:
             return Effect(name, None, reason=self.plain.position_reason or self.reason or "it was not asked for")
-        if self.fitted is None:
+        if self.fitted is None or self.told is None:
             return Effect(name, None, reason=self.reason)
         at = self.names.index(name)
-        value = float(self.fitted.shared[at])
-        if self.half is None:
-            return Effect(name, value)
-        half = float(self.half[len(self.fitted.theta) + at])
+        value, place = float(self.fitted.shared[at]), len(self.fitted.theta) + at
+        if (why := self.told.why_none(place, self.cluster)) is not None:
+            return Effect(name, value, reason=why)
+        half = float(self.told.half(self.level)[place])
         return Effect(name, value, value - half, value + half)
 
 
@@ -88,7 +95,7 @@ def adjusted(battles: Battles, settings: Settings, columns: Mapping[str, Floats]
         return Adjusted(plain, names, reason=SEPARATED)
     fitted = fit(design, counts, model=model, start=found)
     told = by_jackknife(fitted, design, single, settings)
-    return Adjusted(plain, names, fitted, told.half(settings.level) if told.support.enough else None)
+    return Adjusted(plain, names, fitted, told, settings.level, battles.cluster_name)
 
 
 def _singly(battles: Battles, rows: Rows) -> Battles:

@@ -4,12 +4,12 @@ CR3 (Bell & McCaffrey 2002; MacKinnon, Nielsen & Webb 2023): with C the inverse 
 unit g (a cluster, or a battle) and s_g its score at the estimate, leaving g out turns its score into
 s*_g = (I - A_g C)^-1 s_g, and the covariance is C (sum of s*_g s*_g') C, times (G - 1) / G. Clusters of little
 leverage take the series s + A C s + ..., all at once; the few others (leverages add up to the number of
-parameters) are solved one by one over the parameters that they touch.
+parameters) are solved one by one over the parameters that they touch. All of it goes block by block of clusters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,14 +21,15 @@ from arena.ratings.cells import sums
 from arena.ratings.design import Design
 from arena.ratings.fitting import Fit, scores
 from arena.ratings.linear import one_thread
-from arena.ratings.sandwich import Scores, by_blocks, cell_rows, dense
+from arena.ratings.sandwich import by_blocks, cell_rows, dense
+from arena.ratings.support import Seen, Support, of_battles
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _LIGHT = 0.25
 _WHOLE = 1 - 1e-9
-_ACCURACY = 1e-8
+_ACCURACY = 2.5e-7
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Cells:
     """One battle of each rated cell: the d = 1 or 2 quantities that it sees (lead, and tie parameter).
 
     ``at`` (n,) numbers the cells; ``i``, ``j`` and ``shared`` (n, k) make the lead of parameters; ``score`` (n, d)
-    and ``information`` (n, d, d) are by those quantities; ``spread`` (n, d, d) is their inverse information.
+    and ``information`` (n, d, d) are by those quantities; ``spread`` (n, d, d) is their inverse information, and
+    ``leverage`` (n,) the share of one battle of a cell in what is estimated: all battles' add up to its rank.
     """
 
     at: Ints
@@ -46,56 +48,64 @@ class Cells:
     score: Floats
     information: Floats
     spread: Floats
+    leverage: Floats
     size: int
     width: int
-
-    @property
-    def leverage(self) -> Floats:
-        """(n,) the share that one battle of a cell has in what is estimated; all battles' add up to its rank."""
-        return np.einsum("nab,nba->n", self.information, self.spread)
-
-    def seen(self, parameters: Floats, chunk: Chunk) -> Floats:
-        """(N, d) what the battles of a chunk see of their clusters' parameters (g, P)."""
-        flat = parameters.ravel()
-        lead = flat[chunk.i] - flat[chunk.j]
-        for k in range(self.shared.shape[1]):
-            lead += self.shared[chunk.cell, k] * flat[chunk.start + self.size + k]
-        if self.score.shape[1] == 1:
-            return lead[:, None]
-        return np.stack([lead, flat[chunk.start + self.width - 1]], axis=1)
-
-    def summed(self, amount: Floats, chunk: Chunk) -> Floats:
-        """(g, P) amounts (N, d) by lead and tie, summed over the parameters that they touch."""
-        total, lead = chunk.scores.size, np.ascontiguousarray(amount[:, 0])
-        full = sums(chunk.i, lead, total)
-        full -= sums(chunk.j, lead, total)
-        units = len(chunk.scores)
-        for k in range(self.shared.shape[1]):
-            full[self.size + k :: self.width] += sums(chunk.cluster, lead * self.shared[chunk.cell, k], units)
-        if amount.shape[1] > 1:
-            full[self.width - 1 :: self.width] += sums(chunk.cluster, amount[:, 1], units)
-        return full.reshape(units, self.width)
-
-    def chunk(self, scores: Floats, cluster: Ints, cell: Ints, weight: Floats) -> Chunk:
-        """Clusters, and their battles by the number of their rated cell."""
-        start = cluster * self.width
-        return Chunk(scores, cluster, cell, weight, start, start + self.i[cell], start + self.j[cell])
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some clusters: their scores (g, P), and their battles (cluster, cell among the rated, weight).
+    """Some clusters, ``units`` of them from ``low`` on, and their battles: (N,) cluster, rated cell, weight.
 
-    ``start``, ``i`` and ``j`` are the places of a battle's parameters in what has (g, P) numbers.
+    Clusters count from ``low``. ``i`` and ``j`` are a battle's places in what has (units, P) numbers.
     """
 
-    scores: Floats
+    cells: Cells
+    low: int
+    units: int
     cluster: Ints
     cell: Ints
-    weight: Floats
-    start: Ints
+    weight: Floats | None
     i: Ints
     j: Ints
+
+    def summed(self, amounts: Sequence[Floats]) -> Floats:
+        """(g, P) the battles' amounts by lead (and by tie), summed over the parameters that they touch."""
+        cells, lead, total = self.cells, amounts[0], self.units * self.cells.width
+        full = sums(self.i, lead, total)
+        full -= sums(self.j, lead, total)
+        for k in range(cells.shared.shape[1]):
+            full[cells.size + k :: cells.width] += self.by_unit(lead * cells.shared[self.cell, k])
+        for tie in amounts[1:]:
+            full[cells.width - 1 :: cells.width] += self.by_unit(tie)
+        return full.reshape(self.units, cells.width)
+
+    def by_unit(self, amount: Floats) -> Floats:
+        """(g,) the battles' amounts summed over each cluster."""
+        return sums(self.cluster, amount, self.units)
+
+    def of_cells(self, values: Floats) -> Floats:
+        """(N,) what one battle of a cell has, times the battle's weight."""
+        each = values.take(self.cell, mode="clip")
+        return each if self.weight is None else each * self.weight
+
+    def scores(self) -> Floats:
+        """(g, P) what the clusters add to the gradient."""
+        return self.summed([self.of_cells(column) for column in self.cells.score.T])
+
+    def told(self, parameters: Floats) -> Floats:
+        """(g, P) each cluster's information times its own parameters (g, P)."""
+        cells, flat = self.cells, parameters.ravel()
+        lead = flat.take(self.i, mode="clip")
+        lead -= flat.take(self.j, mode="clip")
+        for k in range(cells.shared.shape[1]):
+            lead += cells.shared[self.cell, k] * parameters[self.cluster, cells.size + k]
+        seen = [lead] if cells.score.shape[1] == 1 else [lead, parameters[self.cluster, -1]]
+        amounts = [
+            np.asarray(sum(self.of_cells(cells.information[:, a, b]) * seen[b] for b in range(len(seen))))
+            for a in range(len(seen))
+        ]
+        return self.summed(amounts)
 
 
 def cells_of(fitted: Fit, design: Design) -> Cells:
@@ -116,7 +126,8 @@ def cells_of(fitted: Fit, design: Design) -> Cells:
     i, j, shared = design.i[row], design.j[row], design.shared_columns[row]
     width = len(fitted.vector)
     spread = _spread(fitted.curvature, i, j, shared, design.size, d)
-    return Cells(at, i, j, shared, score, information, spread, design.size, width)
+    leverage = np.einsum("nab,nba->n", information, spread)
+    return Cells(at, i, j, shared, score, information, spread, leverage, design.size, width)
 
 
 def _spread(inverse: Floats, i: Ints, j: Ints, shared: Floats, size: int, d: int) -> Floats:
@@ -137,7 +148,7 @@ def _spread(inverse: Floats, i: Ints, j: Ints, shared: Floats, size: int, d: int
 
 @dataclass(frozen=True)
 class Jackknife:
-    """``covariance`` (P, P) of (theta, shared, tie), without the factor (G - 1) / G.
+    """``covariance`` (P, P) of (theta, shared, tie), without the factor (G - 1) / G, and the units' ``support``.
 
     ``unsupported`` (k, P) are directions about which nothing is known once some unit is left out: what lies along
     them has no variance that could be estimated.
@@ -145,19 +156,32 @@ class Jackknife:
 
     covariance: Floats
     unsupported: Floats
+    support: Support
 
 
 @one_thread
-def jackknife(fitted: Fit, cells: Cells, units: Scores, battles: Battles) -> Jackknife:
-    """The covariance by leaving out clusters where the scores have them, and single battles where not."""
-    by_cluster = units.by_cluster is not None
-    meat, alone = (_by_cluster if by_cluster else _by_battle)(fitted.curvature, cells, units, battles)
+def jackknife(fitted: Fit, cells: Cells, battles: Battles, *, clustered: bool) -> Jackknife:
+    """The covariance by leaving out clusters, or single battles."""
+    meat, alone, support = (_by_cluster if clustered else _by_battle)(fitted.curvature, cells, battles)
     unsupported = np.array(alone).reshape(-1, cells.width)
-    return Jackknife(fitted.curvature @ meat @ fitted.curvature, unsupported)
+    return Jackknife(fitted.curvature @ meat @ fitted.curvature, unsupported, support)
 
 
-def _by_battle(inverse: Floats, cells: Cells, units: Scores, battles: Battles) -> tuple[Floats, list[Floats]]:
-    del units
+def support_of(cells: Cells, battles: Battles, *, clustered: bool) -> Support:
+    """What the clusters, or the single battles, behind a fit amount to."""
+    if not clustered:
+        return of_battles(battles.number[cells.at], cells.score)
+    seen = Seen(_clusters(battles))
+    for chunk in _chunks(cells, battles):
+        seen.add(chunk.low, chunk.scores(), chunk.by_unit(chunk.of_cells(cells.leverage)), chunk.cluster)
+    return seen.support()
+
+
+Found = tuple[Floats, list[Floats], Support]
+"""(P, P) variance of the gradient, directions without support, support."""
+
+
+def _by_battle(inverse: Floats, cells: Cells, battles: Battles) -> Found:
     weight, square = battles.weight[cells.at], battles.square[cells.at]
     each = np.divide(square, weight, out=np.zeros_like(weight), where=weight > 0)
     times = np.divide(weight**2, square, out=np.zeros_like(weight), where=square > 0)
@@ -169,44 +193,58 @@ def _by_battle(inverse: Floats, cells: Cells, units: Scores, battles: Battles) -
     n = np.arange(len(cells.at))
     rows = cell_rows(cells.i, cells.j, cells.shared, moved, n, (len(n), cells.width), cells.size)
     meat = dense(rows.T @ diags_array(times) @ rows)
-    return meat, [inverse[cells.i[c]] - inverse[cells.j[c]] for c in np.flatnonzero(whole)]
+    alone = [inverse[cells.i[c]] - inverse[cells.j[c]] for c in np.flatnonzero(whole)]
+    return meat, alone, of_battles(battles.number[cells.at], cells.score)
 
 
-def _by_cluster(inverse: Floats, cells: Cells, units: Scores, battles: Battles) -> tuple[Floats, list[Floats]]:
-    meat, alone = np.zeros((cells.width, cells.width)), list[Floats]()
-    for chunk in _chunks(cells, units, battles):
-        moved = chunk.scores
-        leverage = sums(chunk.cluster, chunk.weight * cells.leverage[chunk.cell], len(moved))
+def _by_cluster(inverse: Floats, cells: Cells, battles: Battles) -> Found:
+    meat, alone, seen = np.zeros((cells.width, cells.width)), list[Floats](), Seen(_clusters(battles))
+    rank = float((cells.leverage * battles.weight[cells.at]).sum())
+    for chunk in _chunks(cells, battles):
+        scores, leverage = chunk.scores(), chunk.by_unit(chunk.of_cells(cells.leverage))
+        seen.add(chunk.low, scores, leverage, chunk.cluster)
         heavy = np.flatnonzero(leverage > _LIGHT)
         solved = dict[int, Floats]()
         for g, own in _entries(chunk.cluster, heavy):
-            solved[g], lost = _solved(inverse, cells, chunk.cell[own], chunk.weight[own], moved[g])
+            weight = np.ones(len(own)) if chunk.weight is None else chunk.weight[own]
+            solved[g], lost = _solved(inverse, cells, chunk.cell[own], weight, scores[g])
             alone += lost
-        moved = _series(inverse, cells, chunk, leverage <= _LIGHT)
+        scores[heavy] = leverage[heavy] = 0
+        moved = _series(inverse, chunk, scores, leverage / max(rank, 1.0))
         for g, vector in solved.items():
             moved[g] = vector
         meat += moved.T @ moved
-    return meat, alone
+    return meat, alone, seen.support()
 
 
-def _chunks(cells: Cells, units: Scores, battles: Battles) -> Iterator[Chunk]:
+def _chunks(cells: Cells, battles: Battles) -> Iterator[Chunk]:
     rows = battles.rows
-    if rows is None or units.by_cluster is None:
+    if rows is None:
         raise ValueError("the battles carry no clusters")
     place = np.full(len(battles.i), -1)
     place[cells.at] = np.arange(len(cells.at))
     everything = len(cells.at) == len(battles.i)
-    for low, high, of_all, cluster, weights in by_blocks(rows, cells.width):
-        cell, unit = place[of_all], cluster.astype(np.int64) - low
-        weight = np.ones(len(cell)) if weights is None else weights
+    for low, high, cell, cluster, weight in by_blocks(rows, cells.width):
+        unit, cell = cluster.astype(np.int64), cell.astype(np.int64)
         if not everything:
+            cell = place[cell]
             inside = cell >= 0
-            cell, unit, weight = cell[inside], unit[inside], weight[inside]
-        yield cells.chunk(dense(units.by_cluster[low:high]), unit, cell, weight)
+            cell, unit, weight = cell[inside], unit[inside], None if weight is None else weight[inside]
+        start = unit * cells.width
+        i, j = cells.i.take(cell, mode="clip"), cells.j.take(cell, mode="clip")  # "raise" goes through a buffer
+        i += start
+        j += start
+        yield Chunk(cells, low, high - low, unit, cell, weight, i, j)
+
+
+def _clusters(battles: Battles) -> int:
+    return 0 if battles.rows is None else battles.rows.clusters
 
 
 def _entries(cluster: Ints, wanted: Ints) -> Iterator[tuple[int, Ints]]:
     """Each wanted cluster with its battles' places."""
+    if not len(wanted):
+        return
     places = np.flatnonzero(np.isin(cluster, wanted))
     places = places[np.argsort(cluster[places], kind="stable")]
     starts = np.searchsorted(cluster[places], wanted)
@@ -215,26 +253,27 @@ def _entries(cluster: Ints, wanted: Ints) -> Iterator[tuple[int, Ints]]:
         yield g, places[start:end]
 
 
-def _series(inverse: Floats, cells: Cells, chunk: Chunk, light: NDArray[np.bool_]) -> Floats:
-    """(g, P) s*_g of all clusters of little leverage."""
-    term = np.where(light[:, None], chunk.scores, 0.0)
-    total, first = term.copy(), _largest(term)
-    told = cells.information[chunk.cell] * chunk.weight[:, None, None]
+def _series(inverse: Floats, chunk: Chunk, scores: Floats, share: Floats) -> Floats:
+    """(g, P) s*_g of clusters of little leverage; ``share`` (g,) is theirs of all.
+
+    A cluster like the whole has A C = share * I on what is estimated, so s* = s / (1 - share): the series runs in
+    what differs from that, and its terms fall the faster.
+    """
+    rest, shift = (1 / (1 - share))[:, None], share[:, None]
+    term = scores * rest
+    total, first = term.copy(), float(np.linalg.norm(term))
     last = first
     while last > 0:
-        seen = cells.seen(term @ inverse, chunk)
-        amount = seen * told[:, 0] if seen.shape[1] == 1 else np.einsum("nab,nb->na", told, seen)
-        term = cells.summed(amount, chunk)
-        total += term
-        size = _largest(term)
+        told = chunk.told(term @ inverse)
+        term *= shift
+        told -= term
+        told *= rest
+        total += told
+        term, size = told, float(np.linalg.norm(told))
         if size * size <= _ACCURACY * first * last:  # terms shrink by a factor, so the next is as small
             break
         last = size
     return total
-
-
-def _largest(term: Floats) -> float:
-    return max(float(term.max(initial=0.0)), -float(term.min(initial=0.0)))
 
 
 def _solved(

@@ -33,7 +33,7 @@ from arena.ratings.result import (
 )
 from arena.ratings.settings import Settings
 from arena.ratings.support import DOMINANT, FLOOR
-from arena.ratings.winrates import PairTable, against, pair_table
+from arena.ratings.winrates import PairTable, Versus, against, pair_table
 from runstore.problems import Problem
 
 Floats = NDArray[np.float64]
@@ -159,21 +159,14 @@ class _Board:
             return {"informative": None, "needed": None, "dominant": None, "dominant_share": None, "reason": None}
         support, rows = told.support, self.battles.rows
         names = rows.cluster_names if rows is not None else ()
-        named = support.heaviest is not None and support.units > 1 and support.largest >= DOMINANT
+        named = support.heaviest is not None and support.units > 2 and support.largest >= DOMINANT
         return {
             "informative": support.informative,
             "needed": None if support.enough else FLOOR - support.informative,
             "dominant": names[support.heaviest] if named and support.heaviest is not None else None,
             "dominant_share": number(support.largest) if named else None,
-            "reason": None if support.enough else self._too_few(),
+            "reason": None if support.enough else told.too_few(self.battles.cluster_name),
         }
-
-    def _too_few(self) -> str:
-        told = self.found.uncertainty
-        informative = 0 if told is None else told.support.informative
-        unit = self.battles.cluster_name if told is not None and told.clustered else None
-        plural = "" if informative == 1 else "s"
-        return f"{informative} {unit or 'battle'}{plural}; an interval takes {FLOOR} that differ"
 
     def fit_report(self) -> FitReport:
         fitted = self.fitted
@@ -282,7 +275,7 @@ class _Board:
         if told is None or told.draws is not None or lower is not None or upper is not None:
             return None
         if not told.support.enough:
-            return f"no interval: {self._too_few()}"
+            return f"no interval: {told.too_few(self.battles.cluster_name)}"
         unit = self.battles.cluster_name if told.clustered else "battle"
         return f"no interval: without one {unit} nothing would tie its rating to the others"
 
@@ -314,7 +307,7 @@ class _Board:
         rows = against(
             self.battles, names.index(reference), self.settings.level, clustered=self.settings.clustered
         )
-        return [None if row is None else _against_row(reference, *row) for row in rows]
+        return [None if row is None else _against_row(reference, row) for row in rows]
 
     def counts(self, table: PairTable) -> Counts:
         return Counts(
@@ -348,9 +341,14 @@ class _Board:
         return tuple(notes)
 
 
-def _against_row(name: str, rate: float, lower: float, upper: float, matches: float) -> Against:
+def _against_row(name: str, found: Versus) -> Against:
     return Against(
-        name=name, win_rate=number(rate), lower=number(lower), upper=number(upper), matches=count(matches)
+        name=name,
+        win_rate=number(found.rate),
+        lower=number(found.lower),
+        upper=number(found.upper),
+        matches=count(found.games),
+        reason=found.reason,
     )
 
 

@@ -34,6 +34,7 @@ def position_report(battles: Battles, settings: Settings, found: Estimate) -> Po
         if found.uncertainty is not None:
             half = float(found.uncertainty.half(settings.level)[at])
             lower, upper = effect - half, effect + half
+            why = found.uncertainty.why_none(at, source.cluster_name)
     return PositionEffect(
         first_wins=count(sums[0]),
         second_wins=count(sums[1]),

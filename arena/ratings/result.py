@@ -41,13 +41,14 @@ SettingsRow = Annotated[Settings, BeforeValidator(_known_settings), PlainSeriali
 
 
 class Against(Result):
-    """A model's direct results against the model of reference ``name``."""
+    """A model's direct results against the model of reference ``name``; ``reason`` why there are no limits."""
 
     name: str
     win_rate: Number | None
     lower: Number | None
     upper: Number | None
     matches: Number
+    reason: str | None = None
 
 
 class RatedModel(Result):
@@ -109,7 +110,7 @@ class Pair(Result):
 class PositionEffect(Result):
     """Wins of the models shown first and second, and the log-odds that being first is worth.
 
-    ``of`` says whether rounds or battles are counted.
+    ``of`` says whether rounds or battles are counted, ``reason`` why the effect or its limits are not known.
     """
 
     first_wins: Number
@@ -195,7 +196,7 @@ class ControlledModel(Result):
 
 
 class StyleControl(Result):
-    """Ratings if length and layout did not count, or the ``reason`` why that is not known."""
+    """Ratings if length and layout did not count; ``reason`` says why they, or their limits, are not known."""
 
     covariates: tuple[Covariate, ...]
     models: tuple[ControlledModel, ...]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, csr_matrix, diags_array
+from scipy.sparse import coo_array, csr_matrix, diags_array
 
 from arena.ratings.battles import BLOCK, Battles, Rows
 from arena.ratings.design import Design
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _DENSE_SCORES = 20_000_000
-_BLOCK = 400_000
+_BLOCK = 100_000
 _SORTED = BLOCK
 """Battles up to which a copy in order of clusters is worth its memory."""
 
@@ -104,7 +104,7 @@ def _cluster_scores(battles: Battles, by_cell: csr_matrix) -> csr_matrix | Float
         places.append((np.where(has, by_cell.indices[at], 0), np.where(has, by_cell.data[at], 0.0)))
     total = np.empty((rows.clusters, width))
     for low, high, cell, cluster, weight in by_blocks(rows, width):
-        start = (cluster - low) * np.int64(width)
+        start = cluster * np.int64(width)
         block = np.zeros((high - low) * width)
         for column, value in places:
             amount = value[cell] if weight is None else value[cell] * weight
@@ -114,35 +114,51 @@ def _cluster_scores(battles: Battles, by_cell: csr_matrix) -> csr_matrix | Float
 
 
 Block = tuple[int, int, NDArray[np.int32], NDArray[np.int32], Floats | None]
+"""``low``, ``high``, and by battle: the cell, the cluster counted from ``low``, the weight."""
 
 
 def by_blocks(rows: Rows, width: int) -> Iterator[Block]:
-    """Clusters from ``low`` to ``high`` with their battles' (cell, cluster, weight).
+    """Clusters from ``low`` to ``high`` with their battles.
 
     So few at a time that what has ``width`` numbers a cluster stays in a processor's cache.
     """
     if rows.cluster is None:
         raise ValueError("the battles carry no clusters")
-    many, count = max(1, _BLOCK // width), len(rows.cell)
-    if count > _SORTED:
-        yield from _by_ranges(rows, many)
+    many = max(1, _BLOCK // width)
+    if len(rows.cell) <= _SORTED:
+        yield from _in_order((0, rows.clusters, rows.cell, rows.cluster, rows.weight), many)
         return
-    cell, cluster, weight = rows.cell, rows.cluster, rows.weight
-    if rows.clusters <= many:
-        yield 0, rows.clusters, cell, cluster, weight
-        return
-    # Rows of a sparse matrix are sorted by counting, which takes a tenth of a sort's time.
-    order = csr_array((np.ones(count, np.int8), (cluster, np.arange(count))), shape=(rows.clusters, count))
-    cell, cluster = cell[order.indices], cluster[order.indices]
-    weight = None if weight is None else weight[order.indices]
-    for low in range(0, rows.clusters, many):
-        high = min(rows.clusters, low + many)
-        part = slice(order.indptr[low], order.indptr[high])
-        yield low, high, cell[part], cluster[part], None if weight is None else weight[part]
+    for part in _ranges(rows):
+        yield from _in_order(part, many)
 
 
-def _by_ranges(rows: Rows, many: int) -> Iterator[Block]:
-    """The same of so many battles that they are not copied in order: ranges of clusters are looked for in all."""
+def _in_order(part: Block, many: int) -> Iterator[Block]:
+    """The same battles in order of clusters, ``many`` of these at a time."""
+    first, last, cell, cluster, weight = part
+    count = last - first
+    if count <= many:
+        yield part
+        return
+    starts, cell = _sorted(cell, cluster, count)
+    weight = None if weight is None else _sorted(weight, cluster, count)[1]
+    cluster = np.repeat(np.arange(count, dtype=np.int32), np.diff(starts))
+    for low in range(0, count, many):
+        high = min(count, low + many)
+        here = slice(starts[low], starts[high])
+        own = None if weight is None else weight[here]
+        yield first + low, first + high, cell[here], cluster[here] - np.int32(low), own
+
+
+def _sorted(column: NDArray[Any], cluster: NDArray[np.int32], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Where each cluster starts in the column in order of clusters, and that column."""
+    table = coo_array((column, (cluster, cluster)), shape=(count, count))
+    table.has_canonical_format = True  # so rows are sorted by counting, and what is in one place is not added up
+    ordered = table.tocsr()
+    return ordered.indptr, ordered.data
+
+
+def _ranges(rows: Rows) -> Iterator[Block]:
+    """Some millions of battles at a time: ranges of clusters, each looked for in all of the rows."""
     before = np.zeros(rows.clusters + 1, np.int64)
     for _, cluster, _ in rows.blocks():
         before[1:] += np.bincount(cluster, minlength=rows.clusters)
@@ -150,11 +166,11 @@ def _by_ranges(rows: Rows, many: int) -> Iterator[Block]:
     low = 0
     while low < rows.clusters:
         full = int(np.searchsorted(before, int(before[low]) + BLOCK, side="right")) - 1
-        high = min(max(full, low + 1), low + many, rows.clusters)
+        high = min(max(full, low + 1), rows.clusters)
         parts: list[tuple[NDArray[np.int32], NDArray[np.int32], Floats]] = []
         for cell, cluster, weight in rows.blocks():
             mine = (cluster >= low) & (cluster < high)
-            parts.append((cell[mine], cluster[mine], weight[mine]))
+            parts.append((cell[mine], cluster[mine] - np.int32(low), weight[mine]))
         cells, clusters = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
         weights = None if rows.weight is None else np.concatenate([part[2] for part in parts])
         yield low, high, cells, clusters, weights

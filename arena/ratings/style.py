@@ -53,9 +53,8 @@ def style_control(battles: Battles, settings: Settings) -> StyleControl:
     columns = {name: values / values.std() for name, values in rows.covariates.items() if values.std() > 0}
     found = adjusted(battles, settings, columns)
     plain, fitted = found.plain.fitted, found.fitted
-    if plain is None or fitted is None:
+    if plain is None or fitted is None or found.told is None or (half := found.half) is None:
         return StyleControl(covariates=(), models=(), reason=found.reason)
-    half = np.full(len(fitted.vector), np.nan) if found.half is None else found.half
     effects = [found.effect(name) for name in columns]
     return StyleControl(
         covariates=tuple(
@@ -76,7 +75,7 @@ def style_control(battles: Battles, settings: Settings) -> StyleControl:
             )
             for r, m in enumerate(found.plain.members)
         ),
-        reason=None,
+        reason=next((effect.reason for effect in effects if effect.reason), None),
     )
 
 

@@ -7,12 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.ratings.battles import Battles
-from arena.ratings.cells import sums
-from arena.ratings.jackknife import Cells
-from arena.ratings.sandwich import Scores
-
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 FLOOR = 5
 """Units (clusters, or battles where those are independent) below which nothing has an interval."""
@@ -25,8 +21,9 @@ _SILENT = 1e-7
 class Support:
     """``units`` took part; ``informative`` of them say something of their own: their score is not zero.
 
-    ``degrees`` are those of Student's t. ``largest`` is the share of the information that the unit ``heaviest``
-    (its number among the battles' clusters; None for single battles) carries.
+    A unit by itself, and units that all say the same, have no score either: they are worth one. ``degrees`` are
+    those of Student's t. ``largest`` is the share of the information that the unit ``heaviest`` (its number among
+    the battles' clusters; None for single battles) carries.
     """
 
     units: int
@@ -45,30 +42,45 @@ class Support:
         return 1 - 1 / max(self.units, 1)
 
 
-def support_of(units: Scores, cells: Cells, battles: Battles) -> Support:
-    """Count the clusters, or the single battles, behind a fit."""
-    rows = battles.rows
-    if units.by_cluster is None or rows is None or rows.cluster is None:
-        number = battles.number[cells.at]
-        said = np.abs(cells.score).max(1, initial=0.0) > _SILENT
-        total = int(number.sum())
-        return Support(total, int(number[said].sum()), total - 1, 1 / max(total, 1))
-    of_cell = np.zeros(len(battles.i))
-    of_cell[cells.at] = cells.leverage
-    leverage, battles_each = np.zeros(rows.clusters), np.zeros(rows.clusters)
-    for cell, cluster, weight in rows.blocks():
-        leverage += sums(cluster, of_cell[cell] * weight, rows.clusters)
-        battles_each += sums(cluster, weight, rows.clusters)
-    taking_part = leverage > 0
-    share = leverage / max(float(leverage.sum()), 1e-300)
-    own = units.by_cluster
-    top_and_low = (own.max(axis=1), own.min(axis=1))
-    high, low = (np.asarray(one.todense() if hasattr(one, "todense") else one).ravel() for one in top_and_low)
-    largest = np.maximum(high, -low)
-    said = largest > _SILENT * np.maximum(battles_each, 1)
-    heaviest = int(np.argmax(share)) if len(share) else None
-    top = float(share.max(initial=0.0))
-    return Support(int(taking_part.sum()), int(said.sum()), degrees(share[taking_part]), top, heaviest)
+def too_few(units: int, informative: int, unit: str | None) -> str:
+    """Why so few clusters (named ``unit``), or battles, give no interval."""
+    several = f"{unit or 'battle'}s"
+    if units > 1 and informative <= 1:
+        return f"{units} {several} that all say the same; an interval takes {FLOOR} that differ"
+    name = several if informative != 1 else unit or "battle"
+    return f"{informative} {name}; an interval takes {FLOOR} that differ"
+
+
+def of_battles(number: Ints, score: Floats) -> Support:
+    """Of single battles: (n,) how many each cell has, and (n, d) the score of one."""
+    said = np.abs(score).max(1, initial=0.0) > _SILENT
+    total = int(number.sum())
+    return Support(total, _worth(total, int(number[said].sum())), total - 1, 1 / max(total, 1))
+
+
+class Seen:
+    """What the clusters of a fit weigh and say, collected block by block."""
+
+    def __init__(self, clusters: int) -> None:
+        self._leverage, self._said = np.zeros(clusters), np.zeros(clusters, bool)
+
+    def add(self, low: int, scores: Floats, leverage: Floats, cluster: Ints) -> None:
+        """Clusters from ``low`` on: (g, P) scores, (g,) leverages, and the (N,) cluster of each battle."""
+        here = slice(low, low + len(scores))
+        length = np.sqrt(np.einsum("gp,gp->g", scores, scores))
+        self._leverage[here] = leverage
+        self._said[here] = length > _SILENT * np.maximum(np.bincount(cluster, minlength=len(scores)), 1)
+
+    def support(self) -> Support:
+        """What they amount to."""
+        taking_part, share = self._leverage > 0, self._leverage / max(float(self._leverage.sum()), 1e-300)
+        heaviest = int(np.argmax(share)) if len(share) else None
+        top, units = float(share.max(initial=0.0)), int(taking_part.sum())
+        return Support(units, _worth(units, int(self._said.sum())), degrees(share[taking_part]), top, heaviest)
+
+
+def _worth(units: int, differing: int) -> int:
+    return differing or min(units, 1)
 
 
 def degrees(share: Floats) -> float:

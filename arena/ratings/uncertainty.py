@@ -17,10 +17,10 @@ from arena.ratings.battles import Battles
 from arena.ratings.bootstrap import Draws, Refit, exact, one_step
 from arena.ratings.design import Design
 from arena.ratings.fitting import Fit
-from arena.ratings.jackknife import Cells, cells_of, jackknife
+from arena.ratings.jackknife import cells_of, jackknife, support_of
 from arena.ratings.sandwich import Scores, sandwich, score_units
 from arena.ratings.settings import Settings
-from arena.ratings.support import Support, support_of
+from arena.ratings.support import Support, too_few
 from runstore.ids import draw_seed
 
 Floats = NDArray[np.float64]
@@ -64,6 +64,21 @@ class Uncertainty:
         """(P,) half the width of each parameter's interval by the covariance; NaN where it has none."""
         return self.quantile(level) * self.deviation()
 
+    def too_few(self, cluster_name: str | None) -> str:
+        """Why nothing has an interval, where the support is not enough."""
+        return too_few(
+            self.support.units, self.support.informative, (cluster_name or "cluster") if self.clustered else None
+        )
+
+    def why_none(self, at: int, cluster_name: str | None) -> str | None:
+        """Why the parameter ``at`` has no interval; None where it has one."""
+        if not self.support.enough:
+            return f"no interval: {self.too_few(cluster_name)}"
+        if np.isnan(self.deviation()[at]):
+            unit = (cluster_name or "cluster") if self.clustered else "battle"
+            return f"no interval: without one {unit} it has no estimate"
+        return None
+
     def _known(self, deviation: Floats, unknown: NDArray[np.bool_]) -> Floats:
         return np.where(unknown | (not self.support.enough), np.nan, deviation)
 
@@ -84,25 +99,20 @@ def gap_deviation(covariance: Floats) -> Floats:
 
 def by_jackknife(fitted: Fit, design: Design, battles: Battles, settings: Settings) -> Uncertainty:
     """Every cluster (or battle) left out in turn: the covariance that holds at few and unequal clusters."""
-    units, cells = _units(fitted, design, battles, settings), cells_of(fitted, design)
-    found = jackknife(fitted, cells, units, battles)
-    told = _covered(units, cells, battles)
-    return replace(
-        told, covariance=told.support.few * found.covariance, unsupported=_directions(found.unsupported)
-    )
+    clustered = _is_clustered(battles, settings)
+    found = jackknife(fitted, cells_of(fitted, design), battles, clustered=clustered)
+    covariance = found.support.few * found.covariance
+    return Uncertainty(covariance, clustered, found.support, _directions(found.unsupported))
 
 
 def by_sandwich(fitted: Fit, design: Design, battles: Battles, settings: Settings) -> Uncertainty:
     """The robust covariance, by cluster where the settings ask for it and the battles carry them."""
-    units = _units(fitted, design, battles, settings)
-    told = _covered(units, cells_of(fitted, design), battles)
-    return replace(told, covariance=sandwich(fitted, units))
+    return _robust(fitted, design, battles, settings)[0]
 
 
 def by_bootstrap(fitted: Fit, design: Design, battles: Battles, settings: Settings) -> Uncertainty:
     """Resampled estimates beside the robust covariance; ``settings.refit`` says how each is made."""
-    units = _units(fitted, design, battles, settings)
-    covered = by_sandwich(fitted, design, battles, settings)
+    covered, units = _robust(fitted, design, battles, settings)
     seed, clustered = draw_seed(settings.seed, "ratings", "bootstrap"), covered.clustered
     if not covered.support.enough:
         return covered
@@ -127,15 +137,13 @@ def _is_clustered(battles: Battles, settings: Settings) -> bool:
     return settings.clustered and battles.rows is not None and battles.rows.cluster is not None
 
 
-def _units(fitted: Fit, design: Design, battles: Battles, settings: Settings) -> Scores:
-    return score_units(battles, design, fitted, clustered=_is_clustered(battles, settings))
-
-
-def _covered(units: Scores, cells: Cells, battles: Battles) -> Uncertainty:
-    """What every method says beside its covariance."""
-    nothing = np.empty((0, cells.width))
-    clustered = units.by_cluster is not None
-    return Uncertainty(nothing, clustered, support_of(units, cells, battles), nothing)
+def _robust(fitted: Fit, design: Design, battles: Battles, settings: Settings) -> tuple[Uncertainty, Scores]:
+    clustered, cells = _is_clustered(battles, settings), cells_of(fitted, design)
+    units, support = (
+        score_units(battles, design, fitted, clustered=clustered),
+        support_of(cells, battles, clustered=clustered),
+    )
+    return Uncertainty(sandwich(fitted, units), clustered, support, np.empty((0, cells.width))), units
 
 
 def _refit(settings: Settings, design: Design, battles: Battles, *, clustered: bool) -> Refit:

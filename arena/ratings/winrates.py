@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from scipy.stats import norm
 from arena.ratings.battles import Battles, Rows
 from arena.ratings.cells import sums
 from arena.ratings.significance import binomial_interval, sign_flip_test, sign_test
-from arena.ratings.support import FLOOR, degrees
+from arena.ratings.support import FLOOR, degrees, too_few
 from arena.ratings.uncertainty import quantile
 
 Floats = NDArray[np.float64]
@@ -133,27 +134,39 @@ def _summed(key: NDArray[np.int64], amount: Floats) -> tuple[NDArray[np.int64], 
     return unique, sums(inverse, amount, len(unique))
 
 
-def against(
-    battles: Battles, reference: int, level: float, *, clustered: bool = True
-) -> list[tuple[float, float, float, float] | None]:
-    """Per model (win rate against the reference, lower, upper, games), None where they never met.
+class Versus(NamedTuple):
+    """A win rate against the reference with its limits (NaN for ``reason``), of so many games."""
 
-    Limits: Clopper-Pearson, or by whole clusters (jackknife of the ratio, Student's t); NaN with too few clusters.
+    rate: float
+    lower: float
+    upper: float
+    games: float
+    reason: str | None = None
+
+
+def against(battles: Battles, reference: int, level: float, *, clustered: bool = True) -> list[Versus | None]:
+    """Each model's win rate against the reference, None where they never met.
+
+    Limits: Clopper-Pearson, or by whole clusters (jackknife of the ratio, Student's t).
     """
     score, games = pair_table_counts(battles)
     spread = _cluster_spread(battles, reference) if clustered else None
-    out: list[tuple[float, float, float, float] | None] = []
+    out: list[Versus | None] = []
     for m in range(len(battles.names)):
         n = float(games[m, reference])
         if m == reference or not n:
             out.append(None)
             continue
-        rate = float(score[m, reference]) / n
+        rate, why = float(score[m, reference]) / n, None
         limits = binomial_interval(float(score[m, reference]), n, level) or (0.0, 1.0)
         if spread is not None:
             half = quantile(level, spread.degrees[m]) * float(spread.deviation[m])
-            limits = (max(0.0, rate - half), min(1.0, rate + half)) if np.isfinite(half) else (np.nan, np.nan)
-        out.append((rate, *limits, n))
+            limits = max(0.0, rate - half), min(1.0, rate + half)
+            if not np.isfinite(half):
+                limits = np.nan, np.nan
+                units, own = int(spread.clusters[m]), int(spread.informative[m])
+                why = f"no interval: {too_few(units, own or min(units, 1), battles.cluster_name or 'cluster')}"
+        out.append(Versus(rate, *limits, n, why))
     return out
 
 
@@ -165,10 +178,15 @@ def pair_table_counts(battles: Battles) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class _Spread:
-    """(M,) standard deviation of each model's rate against the reference (NaN with too few clusters), degrees."""
+    """(M,) standard deviation of each model's rate against the reference (NaN with too few clusters), degrees.
+
+    And how many clusters hold their games, and how many of those say something of their own.
+    """
 
     deviation: Floats
     degrees: Floats
+    clusters: Floats
+    informative: Floats
 
 
 def _cluster_spread(battles: Battles, reference: int) -> _Spread | None:
@@ -196,4 +214,5 @@ def _cluster_spread(battles: Battles, reference: int) -> _Spread | None:
     clusters = np.bincount(model, minlength=size).astype(np.float64)
     square = np.bincount(model, moved**2, size) * (1 - 1 / np.maximum(clusters, 1))
     deviation = np.where(informative >= FLOOR, np.sqrt(square), np.nan)
-    return _Spread(deviation, np.array([degrees(part[model == m]) for m in range(size)]))
+    freedom = np.array([degrees(part[model == m]) for m in range(size)])
+    return _Spread(deviation, freedom, clusters, informative.astype(np.float64))

@@ -35,13 +35,14 @@ _FIRST_BATCH, _LAST_BATCH = 8, 4
 _FEWEST_DIALOGUES = 10
 _RIDGE = 0.05
 _NEARLY = 0.95
+_SILENT = 1e-7
 
 
 @dataclass(frozen=True)
 class Placed:
     """The newcomer's strength (log-odds, board mean 0) and its standard error.
 
-    The error is None where there are too few dialogues or every match ended alike; ``degrees`` are Student's t's.
+    The error is None where too few dialogues differ or every match ended alike; ``degrees`` are Student's t's.
     """
 
     theta: float
@@ -66,9 +67,10 @@ def placed(offsets: Floats, scores: Floats, dialogues: NDArray[np.int64]) -> Pla
     p = expit(theta - offsets)
     _, group = np.unique(dialogues, return_inverse=True)
     groups = int(group.max()) + 1
-    if groups < _FEWEST_DIALOGUES or scores.min() == scores.max():
-        return Placed(theta, None, groups - 1)
     score, info = np.bincount(group, scores - p), np.bincount(group, p * (1 - p))
+    differing = int((np.abs(score) > _SILENT).sum())
+    if differing < _FEWEST_DIALOGUES or scores.min() == scores.max():
+        return Placed(theta, None, groups - 1)
     left_out = score / (1 - info / info.sum()) / info.sum()
     return Placed(theta, float(np.sqrt((left_out**2).sum() * (groups - 1) / groups)), groups - 1)
 

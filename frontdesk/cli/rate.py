@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options, score_battles
-from frontdesk.runner.told import head, tell, told
+from frontdesk.runner.told import console_language, head, tell, told
 from runstore.languages import languages
 from runstore.problems import Problem
 
@@ -242,16 +242,18 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
         return
     from frontdesk.report.figures import level_text, limits, percent, service_texts
     from frontdesk.report.sections.ratings.stop import stop_told
+    from frontdesk.report.sentences import spoken
     from frontdesk.report.untrusted import one_line
     from frontdesk.report.writers import terminal
     from frontdesk.report.writers.terminal import Head
 
     console = terminal.console()
-    stop = stop_told(board)
-    for note in (*board.notes, *([] if stop is None else [stop])):
+    language = console_language()
+    stop = stop_told(board, language)
+    for note in (*(spoken(note, language) for note in board.notes), *([] if stop is None else [stop])):
         console.print(terminal.styled(told(f"note: {note}")))
     titles = ["rank", "places", "model", "rating", level_text(board.level), "w / l / t", "win rate"]
-    titles += ["s (95 %)", "$ / 1,000"] if board.has_service else []
+    titles += ["s: median (95 %)", "$ / 1,000"] if board.has_service else []
     heads = [Head(head(title), number=title != "model", name=title == "model") for title in titles]
     for number, group in enumerate(board.groups, 1):
         rows = [
@@ -272,4 +274,4 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
         terminal.print_grid(console, told(title), heads, rows)
     for model in board.models:
         if model.reason:
-            console.print(terminal.styled(f"{one_line(model.name)}: {told(model.reason)}"))
+            console.print(terminal.styled(f"{one_line(model.name)}: {spoken(model.reason, language)}"))

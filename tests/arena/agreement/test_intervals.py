@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.agreement.alpha import MEASUREMENTS, Measurement, krippendorff
+from arena.agreement.effects import cliffs_delta
 from arena.agreement.icc import icc
 from arena.agreement.kappa import (
     category_counts,
@@ -203,6 +204,19 @@ def test_thousands_of_items_with_decimals_stay_small():
         assert found[kind].value > 0.7
         assert found[kind].interval is not None
     assert "not categories" in agree(table[:60], ["a", "b", "c"]).statistic("krippendorff_nominal").reason
+
+
+def test_an_effect_of_many_values_keeps_nothing_of_values_by_values():
+    rng = np.random.default_rng(2)
+    first, second = rng.normal(0.3, 1, 20_000), rng.normal(0, 1, 20_000)
+    tracemalloc.start()
+    found = cliffs_delta(first, second)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20e6, "20,000 x 20,000 signs take 3,200 MB"
+    assert found.interval[0] < found.value < found.interval[1]
+    few = cliffs_delta(first[:60], second[:50])
+    assert few.value == np.sign(first[:60, None] - second[None, :50]).mean()
 
 
 def test_f_limits_give_way_where_most_items_are_rated_alike():

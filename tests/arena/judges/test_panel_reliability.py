@@ -112,3 +112,19 @@ def test_neither_names_nor_order_matter(seed):
         assert there[benches[each.name]] == pytest.approx(each.value, abs=2e-3)
     for each in one.endpoints:
         assert there[names[each.name]] == pytest.approx(each.value, abs=1.0)
+
+
+def test_dialogues_that_all_say_the_same_give_the_panel_no_intervals():
+    """Nine copies of one dialogue are told from coin flips, and say nothing of how far dialogues differ."""
+    one, _ = crowd(STRENGTHS, {"one": Habits(), "two": Habits(reliability=0.8)}, subsets=6, seed=3)
+    copies = [
+        judgment.model_copy(update={"dialogue": f"d{copy}", "subset": f"{judgment.subset} {copy}"})
+        for copy in range(9)
+        for judgment in one
+    ]
+    found = panel(copies)
+    assert (
+        found.reason is None
+        and found.note == "no intervals: 9 dialogues that all say the same, 5 that differ needed"
+    )
+    assert all((each.lower, each.upper) == (None, None) for each in (*found.judges, *found.endpoints))

@@ -9,7 +9,6 @@ from arena.ratings import sandwich as module
 from arena.ratings.battles import Battles, from_columns
 from arena.ratings.estimate import Estimate, estimate
 from arena.ratings.jackknife import Cells, cells_of, jackknife
-from arena.ratings.sandwich import score_units
 from arena.ratings.settings import Settings
 from arena.ratings.support import degrees
 from arena.ratings.uncertainty import gap_deviation, quantile
@@ -64,18 +63,16 @@ def test_the_covariance_is_that_of_leaving_clusters_out_one_by_one(
     battles = _battles(clusters, clusters, shown=shown, weighted=weighted)
     found = estimate(battles, Settings(ties=ties))
     assert found.fitted is not None and found.uncertainty is not None and battles.rows is not None
-    units, cells = (
-        score_units(battles, found.design, found.fitted, clustered=True),
-        cells_of(found.fitted, found.design),
-    )
+    cells = cells_of(found.fitted, found.design)
     expected = _one_by_one(found, battles)
 
-    assert jackknife(found.fitted, cells, units, battles).covariance == pytest.approx(expected, rel=1e-5, abs=1e-9)
+    for block in (module._BLOCK, 40):
+        monkeypatch.setattr(module, "_BLOCK", block)
+        told = jackknife(found.fitted, cells, battles, clustered=True)
+        assert told.covariance == pytest.approx(expected, rel=1e-5, abs=1e-9)
     present = len(np.unique(battles.rows.cluster))
     assert found.uncertainty.support.units == present
     assert found.uncertainty.covariance == pytest.approx((1 - 1 / present) * expected, rel=1e-5, abs=1e-9)
-    monkeypatch.setattr(module, "_BLOCK", 40)
-    assert jackknife(found.fitted, cells, units, battles).covariance == pytest.approx(expected, rel=1e-5, abs=1e-9)
     assert float((cells.leverage * battles.weight[cells.at]).sum()) == pytest.approx(4 + shown + (ties != "half"))
 
 

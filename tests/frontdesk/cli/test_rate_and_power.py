@@ -263,6 +263,58 @@ def test_rate_takes_a_run_folder_in_first_place_and_refuses_two(tmp_path, capsys
     assert "two run folders" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("dialogues", "same", "why", "korean"),
+    [
+        (1, "model_a,model_b,model_a", "1 dialogue; an interval takes 5 that differ", "대화 1개"),
+        (
+            3,
+            "model_a,model_a,model_b",
+            "3 dialogues that all say the same; an interval",
+            "같은 말을 하는 대화 3개",
+        ),
+        (9, "tie", "9 dialogues that all say the same; an interval takes 5", "같은 말을 하는 대화 9개"),
+    ],
+    ids=["one dialogue", "three alike", "nothing but ties"],
+)
+def test_dialogues_that_do_not_differ_are_counted_and_not_none(
+    tmp_path, capsys, dialogues: int, same: str, why: str, korean: str
+):
+    path = tmp_path / "battles.csv"
+    rows = [("p", "q", word, f"d{n}") for n in range(dialogues) for word in same.split(",")]
+    write_csv(path, ("model_a", "model_b", "winner", "dialogue"), rows)
+    command = ["rate", "--battles", str(path), "--out", str(tmp_path), "--cluster", "dialogue"]
+
+    assert main(command) == 0
+    told = capsys.readouterr().out + (tmp_path / "leaderboard.md").read_text()
+    assert why in told and "4 more would do" in told and "0 dialogue" not in told
+    assert main([*command, "--language", "ko"]) == 0
+    assert f"{korean}. 구간에는 서로 다른 5개가 필요함" in (tmp_path / "leaderboard.md").read_text()
+
+
+def test_every_figure_without_limits_says_why(tmp_path, capsys):
+    """One dialogue: effects of position and of style, and a rate against a reference, are without limits."""
+    path = tmp_path / "battles.csv"
+    words = ("model_a", "model_a", "model_b", "tie", "model_b", "model_a", "model_b", "model_a")
+    rows = [
+        ("p", "q", word, "d", "model_a" if n % 3 else "model_b", "x" * (20 + 7 * n % 30), "y" * (20 + 5 * n % 25))
+        for n, word in enumerate(words * 3)
+    ]
+    write_csv(path, ("model_a", "model_b", "winner", "dialogue", "first", "reply_a", "reply_b"), rows)
+    command = ["rate", "--battles", str(path), "--out", str(tmp_path), "--cluster", "dialogue"]
+    assert main([*command, "--style", "--reference", "q", "--language", "ko"]) == 0
+    assert main([*command, "--style", "--reference", "q"]) == 0
+    board = json.loads((tmp_path / "leaderboard.json").read_text())
+
+    why = "no interval: 1 dialogue; an interval takes 5 that differ"
+    against = next(model["reference"] for model in board["models"] if model["name"] == "p")
+    for place in (board["position"], board["style"], against):
+        assert place["reason"] == why and place.get("lower") is None and place.get("upper") is None
+    assert board["position"]["log_odds"] is not None and board["style"]["covariates"][0]["lower"] is None
+    told = (tmp_path / "leaderboard.md").read_text()
+    assert told.count(why) >= 4 and "None" not in told
+
+
 def test_power_takes_one_question_of_a_studys_ratings(tmp_path, capsys):
     header = ("rater", "document", "condition", "question", "value", "seconds", "submitted_at")
     rows = [
@@ -287,3 +339,17 @@ def test_power_takes_one_question_of_a_studys_ratings(tmp_path, capsys):
         (row,) = json.loads(capsys.readouterr().out)["people"]
         found.append((row["conditions"], row["items"], round(row["difference"], 6)))
     assert found == [(["A", "B"], 6, -1.0), (["A", "B"], 5, 0.6)]
+
+
+def test_reasons_and_notes_are_told_whole_on_a_korean_console(tmp_path, capsys):
+    path = tmp_path / "battles.csv"
+    rows = [("p", "q", word, "d") for word in ("model_a", "model_b", "tie")]
+    write_csv(path, ("model_a", "model_b", "winner", "dialogue"), [*rows, ("p", "p", "tie", "d")])
+    command = ["rate", "--battles", str(path), "--out", str(tmp_path), "--cluster", "dialogue", "--language", "ko"]
+    assert main(command) == 0
+    told = capsys.readouterr().out
+    assert "p: 구간 없음: 대화 1개. 구간에는 서로 다른 5개가 필요함" in told
+    assert "참고: 모델이 자기 자신과 한 경기 1건을 뺌" in told
+    write_csv(path, ("model_a", "model_b", "winner", "dialogue"), [("p", "p", "tie", "d")])
+    main(command)
+    assert "참고: 경기가 없어 평점을 낼 수 없음" in capsys.readouterr().out

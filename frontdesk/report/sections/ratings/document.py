@@ -135,7 +135,7 @@ def support(board: Leaderboard, say: Words) -> list[str]:
         return []
     said = [say("rests_on", n=how.informative, unit=unit)]
     if how.needed is not None:
-        said = [say("too_few", n=how.informative, unit=unit, least=how.informative + how.needed, more=how.needed)]
+        said = [say("too_few", why=spoken(how.reason, say.language), more=how.needed)]
     if how.dominant is not None:
         said.append(say("dominant", unit=unit, name=how.dominant, share=percent(how.dominant_share)))
     return said
@@ -153,11 +153,17 @@ def _versus(model: RatedModel, say: Words) -> str:
     if result is None:
         return say("no_games")
     rate, low, high = map(percent, (result.win_rate, result.lower, result.upper))
-    return say("versus", rate=rate, low=low, high=high, n=f"{result.matches:g}")
+    known = result.lower is not None
+    return say("versus" if known else "versus_alone", rate=rate, low=low, high=high, n=f"{result.matches:g}")
 
 
 def _remarks(board: Leaderboard, say: Words) -> list[Section]:
     reasons = [f"{model.name}: {spoken(model.reason, say.language)}" for model in board.models if model.reason]
+    reasons += [
+        f"{model.name} / {against.name}: {spoken(against.reason, say.language)}"
+        for model in board.models
+        if (against := model.reference) is not None and against.reason
+    ]
     return [Section("remarks", say("remarks"), [points(*reasons)])] if reasons else []
 
 
@@ -170,7 +176,8 @@ def _position(board: Leaderboard, say: Words) -> list[Section]:
     if effect.log_odds is None:
         text += " " + say("no_effect", reason=spoken(effect.reason, say.language))
     elif effect.lower is None or effect.upper is None:
-        text += " " + say("effect", value=effect.log_odds)
+        why = spoken(effect.reason, say.language)
+        text += " " + say("effect_alone" if why else "effect", value=effect.log_odds, why=why)
     else:
         text += " " + say("effect_within", value=effect.log_odds, lower=effect.lower, upper=effect.upper)
     return [Section("position", say("position"), [Text(text)])]
@@ -195,12 +202,16 @@ def _win_rates(board: Leaderboard, say: Words) -> list[Section]:
 def _style(style: StyleControl | None, say: Words) -> list[Section]:
     if style is None:
         return []
-    if style.reason:
+    if style.reason and not style.models:
         return [
             Section("style", say("style"), [Text(say("not_estimated", reason=spoken(style.reason, say.language)))])
         ]
     effects = [
-        cells(row.name, f"{row.log_odds_per_sd:+.3f}", f"[{row.lower:+.3f}, {row.upper:+.3f}]")
+        cells(
+            row.name,
+            "–" if row.log_odds_per_sd is None else f"{row.log_odds_per_sd:+.3f}",
+            "–" if row.lower is None or row.upper is None else f"[{row.lower:+.3f}, {row.upper:+.3f}]",
+        )
         for row in style.covariates
     ]
     ratings = [
@@ -211,6 +222,7 @@ def _style(style: StyleControl | None, say: Words) -> list[Section]:
         Table(columns(say("covariate"), say("log_odds_per_sd"), say("limits")), effects),
         Table(columns(say("model"), say("plain"), say("controlled"), say("limits")), ratings),
     ]
+    blocks += [Text(spoken(style.reason, say.language), "soft")] if style.reason else []
     return [Section("style", say("style"), blocks)]
 
 

@@ -304,7 +304,7 @@ def _method(board: Leaderboard, say: Words) -> str:
         resamples=how.resamples,
         seed=how.seed,
     )
-    if how.informative is not None:
+    if how.informative is not None and how.needed is None:
         intervals += " " + say("rests_on", n=how.informative, unit=unit)
     scale = board.scale
     return say(
@@ -319,8 +319,8 @@ def _method(board: Leaderboard, say: Words) -> str:
 def support(board: Leaderboard, say: Words) -> list[str]:
     """What is wrong with the data that the intervals rest on: too few clusters, or one that outweighs the rest."""
     how, said = board.intervals, list[str]()
-    if how.needed is not None and how.informative is not None:
-        said.append(say("too_few", n=how.informative, least=how.informative + how.needed, more=how.needed))
+    if how.needed is not None:
+        said.append(say("too_few", why=spoken(how.reason, say.language), more=how.needed))
     if how.dominant is not None:
         said.append(say("dominant", name=how.dominant, share=percent(how.dominant_share)))
     return said
