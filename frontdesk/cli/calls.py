@@ -16,7 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_run_folder(parser)
     parser.add_argument("--repair", metavar="RUN", help="set damage in its journal aside; deletes nothing")
     parser.add_argument("--endpoint", help="only calls of this endpoint")
-    parser.add_argument("--stage", help="only calls of this stage (simulate, collect, judge, score)")
+    parser.add_argument("--stage", help="only calls of this stage (simulate, collect, student, judge, score)")
     parser.add_argument("--state", choices=("ok", "failed", "truncated"), help="only calls that ended so")
     parser.add_argument(
         "--item", help="only calls made for this dialogue, subset or match (a part of its id will do)"

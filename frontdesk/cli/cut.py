@@ -75,4 +75,4 @@ def _cut_run(args: argparse.Namespace) -> int:
         stages.copy_out(args.output, subsets)
         return stages.exit_code(session.folder)
 
-    return stages.execute(args, config, [], work, as_json=args.json)
+    return stages.execute(args, config, [], work)

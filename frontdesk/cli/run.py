@@ -46,12 +46,14 @@ def run(args: argparse.Namespace) -> int:
         from frontdesk.runner import prepare
 
         prepare.check(config)
+        if args.json:
+            prepare.check_prices(config)
         estimate.show(config, as_json=args.json)
         prepare.check_prices(config)
         return 0
     whole = partial(stages.whole_run, allowed=args.allow_partial)
     with _page(stages.folder_of(args, config)) if args.live else nullcontext():
-        return stages.execute(args, config, config.used_endpoints(), whole, as_json=args.json)
+        return stages.execute(args, config, config.used_endpoints(), whole)
 
 
 @contextmanager

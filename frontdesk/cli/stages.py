@@ -22,15 +22,23 @@ from runstore.problems import Problem
 from runstore.publish import write_jsonl
 from runstore.records import Judgment, Record, Verdict
 
+RATED = ("run", "demo")
+"""Commands whose object holds the ratings they made."""
+
 
 @dataclass(slots=True)
 class Session:
-    """An open pipeline, for a command's work. ``as_json``: standard output is for one object alone."""
+    """An open pipeline, for a command's work.
+
+    ``as_json``: standard output is for one object alone, which is ``own`` where the work sets it, and else says
+    how the command ended; empty: the command prints it later.
+    """
 
     pipeline: Pipeline
     folder: RunFolder
     config: Config
     as_json: bool = False
+    own: str | None = None
     _is_told: bool = False
 
     def tell_endpoints(self) -> None:
@@ -92,15 +100,14 @@ def execute(
     endpoints: Sequence[str],
     work: Callable[[Session], Awaitable[int]],
     first: Callable[[RunFolder], object] = history.refuse,
-    *,
-    as_json: bool = False,
 ) -> int:
     """Open the run, do the work, close it; returns the exit code. ``first`` is done before anything is written.
 
-    ``as_json``: print the :class:`Outcome` on stdout, also of a run that was stopped.
+    With ``--json``: print the session's own object on stdout, or the :class:`Outcome`, also where it was stopped.
     """
     folder = folder_of(args, config)
     open_pipeline: list[Pipeline] = []
+    opened: list[Session] = []
 
     async def whole() -> int:
         async with sessions.opened(
@@ -113,15 +120,20 @@ def execute(
             first=first,
         ) as pipeline:
             open_pipeline.append(pipeline)
-            session = Session(pipeline, folder, config, as_json)
+            session = Session(pipeline, folder, config, args.json)
+            opened.append(session)
             try:
                 return await work(session)
             finally:
                 session.tell_endpoints()
 
     code = sessions.run_interruptibly(whole, lambda: open_pipeline[0].gateway if open_pipeline else None)
-    if as_json:
-        print_object(outcome(args.command, code, next(iter(open_pipeline), None), rated=args.command == "run"))
+    if args.json:
+        own = opened[0].own if opened else None
+        if own is None:
+            print_object(outcome(args.command, code, next(iter(open_pipeline), None), rated=args.command in RATED))
+        else:
+            sys.stdout.write(own)
     return code
 
 

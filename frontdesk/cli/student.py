@@ -18,7 +18,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_config_option(parser)
     options.add_run_options(parser)
     options.add_batch_options(parser)
-    parser.add_argument("--lint", type=Path, metavar="FILE", nargs="+", help="only look through topics")
+    parser.add_argument(
+        "--lint", type=Path, metavar="FILE", nargs="+", help="only look through these topics (YAML)"
+    )
     parser.add_argument("--json", action="store_true", help="print student.json")
 
 
@@ -43,17 +45,17 @@ def run(args: argparse.Namespace) -> int:
 
     async def work(session: Session) -> int:
         side = await session.pipeline.student(folder.subsets(), folder.replies())
-        _show(session, as_json=args.json)
+        _show(session)
         return 0 if side.panel.passed and not side.counts.invalid else 1
 
     return stages.execute(args, config, endpoints, work)
 
 
-def _show(session: Session, *, as_json: bool) -> None:
+def _show(session: Session) -> None:
     from frontdesk.report.run import student_summary, write_reports_again
 
-    if as_json:
-        print(session.folder.file("student.json").read_text(encoding="utf-8"), end="")
+    if session.as_json:
+        session.own = session.folder.file("student.json").read_text(encoding="utf-8")
     else:
         student_summary(session.folder)
     write_reports_again(session.folder)

@@ -106,9 +106,9 @@ class Folded:
 LONGEST_SHOWN = 8000
 
 
-def shown(text: str) -> str:
+def shown(text: str, most: int = LONGEST_SHOWN) -> str:
     """A text as a report has it: its end left out where it would swell the page; the files hold it whole."""
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]} […{len(text) - LONGEST_SHOWN}]"
+    return text if len(text) <= most else f"{text[:most]} […{len(text) - most}]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,7 @@ def test_every_command_on_a_run_prints_korean(
         ["runs", str(tmp_path), "--cost"], ["calls", run], ["compare", run, other, "--out", str(tmp_path / "c")],
         ["sensitivity", run, other, "--judges"], ["rate", "--run", run, "--check"], ["power", "--run", run],
         ["verify", run], ["export", run, "--as", "openai"], ["refresh", run, "--rejudge", "ureka", "--dry-run"],
-        ["calls", "--repair", run],
+        ["calls", "--repair", run], ["refresh", run, "--rejudge", "ureka"],
     ]  # fmt: skip
     for command, lines in (*seen.items(), *_asked(commands, capsys)):
         assert any("가" <= letter <= "힣" for line in lines for letter in line), command
