@@ -37,7 +37,7 @@ class Ranking(Leaderboard):
 
     @classmethod
     def of(cls, board: Leaderboard) -> Ranking:
-        return cls.model_construct(**dict(board))
+        return cls.model_construct(board.model_fields_set, **dict(board))
 
     def __repr__(self) -> str:
         rated = (f"{m.name} {'–' if m.rating is None else f'{m.rating:.0f}'}" for m in self.models[:SHOWN])

@@ -79,7 +79,9 @@ def print_grid(on: Console, title: str, heads: Sequence[Head], rows: Sequence[Se
         )
     for row in rows:
         grid.add_row(*(styled(cell) for cell in row[:shown]))
-    on.print(grid, width=width, crop=False, soft_wrap=False)
+    own, on.width = on.width, width  # a table is never made wider than its console
+    on.print(grid, crop=False, soft_wrap=False)
+    on.width = own
     if shown < len(heads):
         left_out = ", ".join(head.title for head in heads[shown:])
         on.print(styled(f"(… {left_out})", "dim"))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from frontdesk.cli import main
+from frontdesk.report.untrusted import visible
 from frontdesk.web.chromium import find_chromium, flags
 from runstore.ids import draw, pick
 from tests.support.run_folders import RunBuilder
@@ -19,6 +20,7 @@ pytestmark = pytest.mark.browser
 
 CHROMIUM = find_chromium()
 HOSTILE = '<img src=x onerror=alert(1)><b>hi</b> & "q" [x](javascript:alert(1)) </script>'
+UNSEEN = "a\u200bb \u202ec\u3164 \ufeff👨\u200d👩\u200d👧 می\u200cخواهم x\u200dy \x1b[31m"
 NAMES = ["__proto__", "constructor", HOSTILE]
 PAIRS = [("__proto__", "constructor"), (HOSTILE, "__proto__"), (HOSTILE, "constructor")]
 SUBSETS = 3334
@@ -28,7 +30,7 @@ NEEDLE = "s-003210 of constructor"
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    run = RunBuilder(NAMES, judges=["j<i>"], utterance=f"{HOSTILE} $& why?", resamples=5)
+    run = RunBuilder(NAMES, judges=["j<i>"], utterance=f"{HOSTILE} $& why? {UNSEEN}", resamples=5)
     for number in range(SUBSETS):
         subset = run.subset()
         for pair in PAIRS:
@@ -224,6 +226,8 @@ def test_hostile_names_and_texts_stay_text(page: Any) -> None:
     for detail in page.locator("#match summary").all():
         detail.click()
     assert HOSTILE in page.locator("#match").inner_text()
+    assert visible(UNSEEN) in page.locator("#match").inner_text()
+    assert UNSEEN[:3] not in page.locator("body").inner_text()
     assert page.locator("main img, main b, main i, main script, header img").count() == 0
     links = page.eval_on_selector_all(
         "a[href], [src]", "all => all.map((e) => e.getAttribute('href') || e.getAttribute('src'))"
