@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import cast
 
 from arena.asking import Reading, ask_judge, fence
+from arena.prompted import Prompted
 from arena.reading import read_object
-from gateway import prompts
 from gateway.prompt import Ask, Message, Prompt, Schema
-from runstore.records import ACTS, Act, Language, Utterance
+from runstore.records import ACTS, Act, Utterance
 
 SCHEMA = Schema(
     "act",
@@ -24,21 +22,10 @@ SCHEMA = Schema(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ModelActReader:
-    """An endpoint that names acts, with its prompt. It never learns which act was planned."""
+class ModelActReader(Prompted):
+    """An endpoint that names acts. It never learns which act was planned."""
 
-    name: str
-    text: prompts.PromptFile
-
-    @classmethod
-    def load(cls, endpoint: str, language: Language = "en", folder: Path | None = None) -> ModelActReader:
-        """With the shipped prompt, or the user's own out of ``folder``. Raises Problem, InputProblem."""
-        return cls(endpoint, prompts.load("arena", "act", language, folder))
-
-    @property
-    def hashes(self) -> dict[str, str]:
-        return {f"{self.text.name}.{self.text.language}": self.text.hash}
+    PROMPT = "act"
 
     def prompt(self, history: Sequence[Utterance], text: str) -> Prompt:
         """What is sent: the conversation before, and the message."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log2
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -101,7 +101,7 @@ def read_pair(raw: str, finish: str, quoted: Sequence[str] = ()) -> Reading[tupl
     return Reading(cast("tuple[Act, Act, str] | None", (acts[0], acts[1], error)), is_readable=True)
 
 
-def measured(pairs: Sequence[Pair], seed: int) -> dict[str, Any]:
+def measured(pairs: Sequence[Pair], seed: int) -> dict[str, object]:
     """Each dimension with its interval over conversations drawn again; null with a reason where unknown."""
     answers = {"right_answer": "right", "wrong_answer": "wrong"}
 
@@ -138,7 +138,7 @@ def measured(pairs: Sequence[Pair], seed: int) -> dict[str, Any]:
 
 def _mean(
     pairs: Sequence[Pair], of: Callable[[Pair], float | None], seed: int, name: str, reason: str
-) -> dict[str, Any]:
+) -> dict[str, object]:
     by_talk: dict[str, list[float]] = {}
     for pair in pairs:
         if (value := of(pair)) is not None:
@@ -147,7 +147,7 @@ def _mean(
         return {"value": None, "reason": reason}
     sums = np.asarray([[sum(values), len(values)] for values in by_talk.values()], dtype=np.float64)
     value, turns = float(sums[:, 0].sum() / sums[:, 1].sum()), int(sums[:, 1].sum())
-    row: dict[str, Any] = {"value": value, "turns": turns, "lower": None, "upper": None, "reason": None}
+    row: dict[str, object] = {"value": value, "turns": turns, "lower": None, "upper": None, "reason": None}
     if len(sums) < 2:
         return {**row, "reason": "one conversation: no interval"}
     generator = np.random.default_rng(draw_seed(seed, "beside", name))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -26,7 +26,7 @@ from gateway.prompt import Ask, Message, Prompt, Schema
 from gateway.thinking import without_thinking
 from runstore.ids import digest, hashed_number
 from runstore.languages import words
-from runstore.records import Judgment, Language, Outcome, Reply, Utterance, Verdict
+from runstore.records import Judgment, Language, Outcome, Reply, Subset, Utterance, Verdict
 
 PACKAGE = "arena"
 Said = tuple[LetterReading, str | None]
@@ -84,6 +84,8 @@ class JudgePanel:
     text: prompts.PromptFile
     hashes: dict[str, str]
     subject: str | None = None
+    _criteria: dict[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
+    _shown: list[tuple[Subset, str]] = field(default_factory=list[tuple[Subset, str]], repr=False, compare=False)
 
     @classmethod
     def load(
@@ -110,13 +112,15 @@ class JudgePanel:
 
     def prompt(self, match: Match, slot_a: Reply, slot_b: Reply, criterion: str) -> Prompt:
         """What a judge is sent. The fence depends on the texts alone, so a replay sends the same bytes."""
-        history = defused(transcript_text(match.subset.history, self.language))
+        history = self._history(match.subset)
         reply_a, reply_b = defused(slot_a.text), defused(slot_b.text)
         mark = fence(history, reply_a, reply_b)
         fields = {"history": history, "reply_a": reply_a, "reply_b": reply_b, "fence": mark}
-        chosen = [one for one in self.how.criteria if criterion in (OVERALL, one.id)]
+        if criterion not in self._criteria:
+            chosen = [one for one in self.how.criteria if criterion in (OVERALL, one.id)]
+            self._criteria[criterion] = render(chosen)
         name = "criterion" if self.how.one_by_one else "criteria"
-        filled = self.text.fill(**fields, **{name: render(chosen)})
+        filled = self.text.fill(**fields, **{name: self._criteria[criterion]})
         content = filled if self.subject is None else f"{self.subject}\n\n{filled}"
         return Prompt(
             role="judge",
@@ -133,6 +137,12 @@ class JudgePanel:
             schema=VERDICT_SCHEMA if self.how.answer_format == "json" else None,
         )
 
+    def _history(self, subset: Subset) -> str:
+        """The history as it is shown; the rounds of one match follow each other, so the last one is kept."""
+        if not self._shown or self._shown[0][0] is not subset:
+            self._shown[:] = [(subset, defused(transcript_text(subset.history, self.language)))]
+        return self._shown[0][1]
+
 
 def transcript_text(history: Sequence[Utterance], language: Language = "en") -> str:
     """A dialogue as judges read it: one speaker's line after the other, names in the run's language."""
@@ -140,6 +150,7 @@ def transcript_text(history: Sequence[Utterance], language: Language = "en") -> 
     return "\n".join(f"[{name(utterance.role)}]: {utterance.text}" for utterance in history)
 
 
+_BLANK_LINE = re.compile(r"\n\s*\n")
 _PLANTED = re.compile(r"[#＃]{3,}(?=.{0,60}?[(（]\s*[abcａｂｃ]\s*[)）])", re.DOTALL | re.IGNORECASE)
 
 
@@ -148,7 +159,7 @@ def defused(text: str) -> str:
 
     Otherwise a tutor could make decisions unreadable by writing them: the judge's own would look like a quotation.
     """
-    return _PLANTED.sub("(#)", text)
+    return _PLANTED.sub("(#)", text) if "#" in text or "＃" in text else text
 
 
 async def judge_round(
@@ -208,7 +219,7 @@ def _read_object(reply: ObjectReading) -> Said:
 def _overall_words(raw: str) -> str | None:
     """The judge's own last paragraph before its decision."""
     before = without_thinking(raw).rpartition("###")[0]
-    paragraphs = [part.strip() for part in re.split(r"\n\s*\n", before.strip(" \n*_")) if part.strip()]
+    paragraphs = [part.strip() for part in _BLANK_LINE.split(before.strip(" \n*_")) if part.strip()]
     return paragraphs[-1] if paragraphs else None
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Literal, overload
 
 from runstore.ids import draw
 from runstore.problems import Problem
@@ -55,21 +56,67 @@ def chosen_pairs(endpoints: Sequence[str], pairs: Iterable[tuple[str, str]]) -> 
     return list(chosen)
 
 
+class Answered:
+    """Which endpoint's reply to which subset stands where, eight bytes each: the records may stay on the disk."""
+
+    def __init__(self, subsets: Sequence[Subset], replies: Sequence[Reply]) -> None:
+        self.subsets, self.replies = subsets, replies
+        place = {subset.id: at for at, subset in enumerate(subsets)}
+        self._size = len(subsets)
+        self._at: dict[str, array[int]] = {}
+        for number, reply in enumerate(replies):
+            if reply.endpoint not in self._at:
+                self._at[reply.endpoint] = array("q", [-1]) * self._size
+            if (at := place.get(reply.subset)) is not None:
+                self._at[reply.endpoint][at] = number
+
+    @property
+    def endpoints(self) -> list[str]:
+        """Who replied to any of the subsets, by name."""
+        return sorted(self._at)
+
+    def matches(self, pairs: Sequence[tuple[str, str]]) -> tuple[Played, list[tuple[str, tuple[str, str]]]]:
+        """The matches that can be played, and (subset id, pair) of those that lack a reply."""
+        nobody = array("q", [-1]) * self._size
+        columns = [tuple(self._at.get(name, nobody) for name in pair) for pair in pairs]
+        rows = array("Q")
+        missing: list[tuple[str, tuple[str, str]]] = []
+        for at in range(self._size):
+            for pair, (first, second) in zip(pairs, columns, strict=True):
+                if first[at] < 0 or second[at] < 0:
+                    missing.append((self.subsets[at].id, pair))
+                else:
+                    rows.extend((at, first[at], second[at]))
+        return Played(self, rows), missing
+
+
+class Played(Sequence[Match]):
+    """Matches in the order of subsets, then of pairs, each made of its records when it is asked for."""
+
+    def __init__(self, answered: Answered, rows: array[int]) -> None:
+        self._answered, self._rows = answered, rows
+
+    def __len__(self) -> int:
+        return len(self._rows) // 3
+
+    @overload
+    def __getitem__(self, index: int) -> Match: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Match]: ...
+    def __getitem__(self, index: int | slice) -> Match | Sequence[Match]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        start = 3 * range(len(self))[index]
+        subset, first, second = self._rows[start : start + 3]
+        replies = self._answered.replies
+        return Match(self._answered.subsets[subset], replies[first], replies[second])
+
+
 def matches(
-    subsets: Sequence[Subset], replies: Iterable[Reply], pairs: Sequence[tuple[str, str]]
-) -> tuple[list[Match], list[tuple[str, tuple[str, str]]]]:
+    subsets: Sequence[Subset], replies: Sequence[Reply], pairs: Sequence[tuple[str, str]]
+) -> tuple[Sequence[Match], list[tuple[str, tuple[str, str]]]]:
     """The matches that can be played, and (subset id, pair) of those that lack a reply."""
-    found = {(reply.subset, reply.endpoint): reply for reply in replies}
-    played: list[Match] = []
-    missing: list[tuple[str, tuple[str, str]]] = []
-    for subset in subsets:
-        for pair in pairs:
-            one, other = (found.get((subset.id, name)) for name in pair)
-            if one is None or other is None:
-                missing.append((subset.id, pair))
-            else:
-                played.append(Match(subset, one, other))
-    return played, missing
+    return Answered(subsets, replies).matches(pairs)
 
 
 def slots(

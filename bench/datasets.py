@@ -44,7 +44,7 @@ def folder_of(size: int, at: Path) -> Path:
         "simulate": {"dialogues": size, "turns": 4, "student": "s", "teacher": "s"},
         "endpoints": {"s": {"kind": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1"}},
     }
-    from frontdesk.runner.config import parse, to_toml
+    from frontdesk.runner.config_file import parse, to_toml
 
     (at / "run.toml").write_text(to_toml(parse(config)), "utf-8")
     draws = random.Random(1)

@@ -16,7 +16,7 @@ from runstore.ids import draw, pick, shuffled
 from runstore.records import Dialogue, Utterance
 from simulator.realism.failures import RULES
 from simulator.realism.fidelity import fidelity
-from simulator.realism.talk import talks_of
+from simulator.realism.talk import talk_of
 from tests.support.planted_failures import counted
 
 SAID = {
@@ -54,7 +54,7 @@ def main() -> None:
             precision = hit / (hit + wrong) if hit + wrong else 0.0
             print(f"{kind:16} {language:9} {planted:7} {hit:6} {wrong:8} {precision:10.2f} {hit / planted:7.2f}")
     for name, dealt in (("levels as they show", False), ("levels dealt out again", True)):
-        found = fidelity(talks_of(scripted(240, dealt=dealt)), 5)["recoverability"]
+        found = fidelity(list(map(talk_of, scripted(240, dealt=dealt))), 5)["recoverability"]
         row = found["factors"]["motivation"]
         turns = "; ".join(
             f"turn {each['turn']} {each['recall']:.2f} [{each['lower']:.2f}, {each['upper']:.2f}]"

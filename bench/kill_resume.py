@@ -4,14 +4,13 @@ Every run is killed once, when a drawn number of calls has reached the provider 
 made), and then run again to its end. Counted at the provider and in the journal: calls answered twice although
 their answers had been written (must be 0), calls repeated because they were in flight (at most those), files that
 differ from the undisturbed run's (must be 0), runs that verify does not find right, before or after the resume
-(must be 0). Refreshes of a finished run are killed and gone on with likewise.
+(must be 0). Refreshes of a finished run, and runs of a changed configuration over one (``run --change``), are
+killed and gone on with likewise.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
 import random
 import shutil
 import sys
@@ -21,8 +20,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from frontdesk.cli import main as command
 from tests.support.fake_provider import FakeProvider
+from tests.support.killed_changes import Changes, is_right
 from tests.support.refreshing import with_endpoint
 from tests.support.small_runs import counts, files_of, finished_twice, start, timeless, write_config
 
@@ -40,6 +39,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=100, help="of run")
     parser.add_argument("--refreshes", type=int, default=20, help="kills of refresh")
+    parser.add_argument("--changes", type=int, default=10, help="kills of run --change")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     generator = random.Random(args.seed)
@@ -77,21 +77,8 @@ def main() -> int:
     print(f"{lost_total} in flight; {different} runs with a file that differs from the undisturbed run's;")
     print(f"{accused} of {2 * args.kills} verifications found something wrong")
     bad = refreshes(args.refreshes, generator) if args.refreshes else 0
+    bad += changes(args.changes, generator) if args.changes else 0
     return 0 if not (twice or different or accused or bad) and in_flight <= lost_total else 1
-
-
-def is_right(run: Path) -> bool:
-    """Whether verify finds nothing wrong (a run without run.toml had not begun)."""
-    if not (run / "run.toml").is_file():
-        return True
-    with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()) as out:
-        code = command(["verify", "--run", str(run)])
-    if code:
-        wrong = [
-            line for line in out.getvalue().splitlines() if line.startswith(("DIFFERENT", "missing", "stale"))
-        ]
-        print(f"verify {run.name}: {wrong}")
-    return code == 0
 
 
 def refreshes(kills: int, generator: random.Random) -> int:
@@ -129,6 +116,15 @@ def refreshes(kills: int, generator: random.Random) -> int:
                 wrong += 1
                 print(f"refresh {number} killed at call {moment} of {calls}: {fine}")
     print(f"{kills} kills of refresh over {calls} calls: {wrong} with anything wrong")
+    return wrong
+
+
+def changes(kills: int, generator: random.Random) -> int:
+    """Kill and resume changed configurations over copies of one run; the number of those with anything wrong."""
+    with tempfile.TemporaryDirectory(prefix="tutor-arena-bench-") as name, FakeProvider(keep=False) as provider:
+        series = Changes.prepared(Path(name), provider)
+        wrong = sum(bool(series.kill(generator.randrange(1, series.calls * 5 // 4))) for _ in range(kills))
+    print(f"{kills} kills of run --change over {series.calls} calls: {wrong} with anything wrong")
     return wrong
 
 

@@ -20,7 +20,8 @@ import uvloop
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.gateway import provider
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
+from frontdesk.runner.config import Config
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.session import opened
@@ -28,7 +29,7 @@ from frontdesk.runner.session import opened
 LIMIT = 1.05
 
 
-def config(port: int, dialogues: int, turns: int, concurrency: int) -> configuration.Config:
+def config(port: int, dialogues: int, turns: int, concurrency: int) -> Config:
     endpoint = {
         "kind": "openai",
         "model": "m",
@@ -46,7 +47,7 @@ def config(port: int, dialogues: int, turns: int, concurrency: int) -> configura
     )
 
 
-async def stages(folder: Path, settings: configuration.Config) -> float:
+async def stages(folder: Path, settings: Config) -> float:
     quiet = Progress((folder / "progress.txt").open("w"))
     async with opened(RunFolder(folder / "run"), settings, settings.used_endpoints(), progress=quiet) as pipeline:
         began, cpu = time.perf_counter(), time.process_time()

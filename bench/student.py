@@ -14,7 +14,6 @@ import argparse
 import asyncio
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -38,7 +37,7 @@ from runstore.student_records import MoveLabel
 from simulator.knowledge.acts import Directions
 from simulator.knowledge.rollout import Rolling, Said, Samples, Situation, grow, situation
 from simulator.roles import Roles
-from tests.support.planted import planted
+from tests.support.planted import Planted, planted, spoken
 from tests.support.student_world import subsets, topics, utterance
 
 RULES = load_learning()
@@ -199,25 +198,36 @@ def gap(cut: Sequence[Subset], found: Sequence[float]) -> float:
 
 def labels() -> None:
     for language in ("en", "ko"):
-        made = [one for topic in load_topics(language=language).topics.values() for one in planted(topic)]
-        known = {str(at): one.moves for at, one in enumerate(made)}
-        read = [label for at, one in enumerate(made) for label in labels_of(one.topic, one.text, str(at))]
-        row = label_row("phrases", known, read)
-        print(
-            f"labels: {language}, {len(made)} utterances, phrases: moves precision {row.precision:.3f}, "
-            f"recall {row.recall:.3f}"
+        _labelled(
+            f"{language}, of the topics' phrases",
+            [p for t in load_topics(language=language).topics.values() for p in planted(t)],
         )
-        right = given = true = 0
-        missed: Counter[str] = Counter()
-        for one in made:
-            found = {component for component, _ in said_of(one.topic, one.text)}
-            right, given, true = right + len(found & one.states), given + len(found), true + len(one.states)
-            missed[one.kind] += len(one.states - found)
-            missed[f"{one.kind}, false"] += len(found - one.states)
-        print(
-            f"labels: {language}, leaks precision {right / given:.3f}, recall {right / true:.3f}; wrong: "
-            f"{ {kind: n for kind, n in missed.items() if n} }"
-        )
+        _labelled(f"{language}, spoken, to work with", list(spoken(language, held=False)))
+        _labelled(f"{language}, spoken, held", list(spoken(language, held=True)))
+
+
+def _labelled(name: str, made: Sequence[Planted]) -> None:
+    """Moves as the panel counts them, and leaks: components that an utterance states."""
+    known = {str(at): one.moves for at, one in enumerate(made)}
+    read = [label for at, one in enumerate(made) for label in labels_of(one.topic, one.text, str(at))]
+    for move in ("all", "tell", "hint", "contrast", "ask", "wrong"):
+        wanted = {node: {c: m for c, m in moves.items() if move in ("all", m[0])} for node, moves in known.items()}
+        given = [label for label in read if move in ("all", label.move)]
+        row = label_row("phrases", wanted, given)
+        print(f"labels: {name} ({len(made)}): {move:<8} {_shares(row.right, row.given, row.known)}")
+    found = [{component for component, _ in said_of(one.topic, one.text)} for one in made]
+    right = sum(len(f & one.states) for f, one in zip(found, made, strict=True))
+    given, true = sum(map(len, found)), sum(len(one.states) for one in made)
+    print(f"labels: {name} ({len(made)}): leaks    {_shares(right, given, true)}")
+
+
+def _shares(right: int, given: int, true: int) -> str:
+    precision = f"{right / given:.2f}" if given else "none"
+    return (
+        f"precision {precision} of {given}, recall {right / true:.2f} of {true}"
+        if true
+        else f"{given} given, none true"
+    )
 
 
 def order(runs: int = 20, dialogues: int = 100) -> None:
@@ -233,7 +243,7 @@ def order(runs: int = 20, dialogues: int = 100) -> None:
 
 
 def calls(subsets_wanted: int = 200) -> None:
-    from frontdesk.runner import config as configuration
+    from frontdesk.runner import config_file as configuration
     from frontdesk.runner import plan
     from tests.support.fake_provider import FakeProvider
     from tests.support.small_runs import counts, finished_twice, start

@@ -27,7 +27,7 @@ from runstore.records import Dialogue
 from simulator.conversation import Conversation, converse
 from simulator.realism.distance import realism
 from simulator.realism.held_against import held_against
-from simulator.realism.talk import talks_of
+from simulator.realism.talk import talk_of
 from simulator.roles import Roles
 from simulator.style.profile import load
 from simulator.style.steering import Directions, Steering
@@ -85,7 +85,7 @@ async def hold_all(gateway: Gateway, how: Conversation, dialogues: int) -> tuple
 
 
 def realism_of(dialogues: list[Dialogue]) -> float:
-    return realism(talks_of(dialogues), "en", 0.5, 7)["distance"]
+    return realism(list(map(talk_of, dialogues)), "en", 0.5, 7)["distance"]
 
 
 async def style(gateway: Gateway, dialogues: int) -> None:
@@ -95,7 +95,7 @@ async def style(gateway: Gateway, dialogues: int) -> None:
     first = None
     for name, steering in ARMS.items():
         held, calls = await hold_all(gateway, conversation(steering), dialogues)
-        found = held_against(PROFILE, talks_of(held), "en")
+        found = held_against(PROFILE, list(map(talk_of, held)), "en")
         assert found.distance is not None and found.words is not None
         first = first or found.distance
         shown = [f"{found.words.value:.0f} of {found.words.target:.0f}"]

@@ -23,7 +23,7 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 
 from frontdesk.cli import COMMANDS, PROGRAM, Parser
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner import plan
 from frontdesk.runner.config import Config
 from frontdesk.runner.estimate import estimate

@@ -13,8 +13,10 @@ from runstore.publish import clean_unicode, has_visible
 from runstore.records import Usage
 
 _LONGEST_OF_NOTHING = 400
-_OF_A_TEMPLATE = re.compile(r"<\|[\w ]{1,40}\|>|<(?:pad|eos|bos|end_of_turn|start_of_turn)>|</?s>|\[/?INST\]")
-"""Marks of chat templates that a server let through where it should have stopped."""
+_OF_A_TEMPLATE = re.compile(
+    r"<\|[\w ]{1,40}\|>|<(?:pad|eos|bos|end_of_turn|start_of_turn)>|</?s>|\[/?INST\]|```\w*|</?(?:br|p|div)\s*/?>"
+)
+"""Marks of chat templates that a server let through where it should have stopped, and forms without a content."""
 _BRACKETS = ("<", "[", "◁")
 """One of these is in every mark of thinking but one: a harmony header whose marks were taken off."""
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gateway.errors import TRANSIENT, Fault
+from runstore.problems import shown
+
+if TYPE_CHECKING:
+    from multidict import CIMultiDictProxy
 
 MB = 1_000_000
 _PIECE, _INFLATED = 1 << 14, 1 << 16
 """Compressed bytes that are taken, and inflated bytes that are made, at a time."""
-_LARGE = 1 << 17
+LARGE = 1 << 17
 """Bytes of a body that take milliseconds to read."""
 _WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+_AS_IT_IS = frozenset({"", "identity", "chunked", "aws-chunked", "none", "utf-8", "utf8", "8bit", "binary"})
+"""What heads say of a body that is no encoding, or is undone already."""
 
 
 class Content(Protocol):
@@ -28,11 +34,10 @@ class Turns:
     def __init__(self) -> None:
         self._taken = asyncio.Lock()
 
-    async def turn(self, size: int) -> None:
-        """Before work on so many bytes that nothing interrupts."""
-        if size > _LARGE:
-            async with self._taken:
-                await asyncio.sleep(0)
+    async def turn(self) -> None:
+        """Before work on a large one, which nothing interrupts."""
+        async with self._taken:
+            await asyncio.sleep(0)
 
 
 class _Stream(Protocol):
@@ -47,18 +52,27 @@ class _Stream(Protocol):
     def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
 
 
+def encoding_of(headers: CIMultiDictProxy[str]) -> str:
+    """How a body is encoded, by all that the head says of it (content and transfer, in any number of lines)."""
+    if "Content-Encoding" not in headers and "Transfer-Encoding" not in headers:
+        return ""
+    lines = [*headers.getall("Content-Encoding", ()), *headers.getall("Transfer-Encoding", ())]
+    names = [name.strip().lower() for line in lines for name in line.split(",")]
+    return ", ".join(name for name in names if name not in _AS_IT_IS)
+
+
 async def read(content: Content, encoding: str, largest: int) -> bytes:
     """The whole body, decoded.
 
-    ``encoding``: of the response's head, empty for none; ``largest``: bytes that the decoded body may have, and
-    the encoded one too. Raises Fault ``malformed`` for more, and for what is cut short or not so encoded.
+    ``encoding``: as :func:`encoding_of` gives it; ``largest``: bytes that the decoded body may have, and the
+    encoded one too. Raises Fault ``malformed`` for more, and for what is cut short or not so encoded.
     """
-    name = encoding.strip().lower()
-    if name in ("", "identity"):
+    if not encoding:
         return await _plain(content, largest)
-    if name not in _WINDOWS:
-        raise Fault("malformed", f"the response is encoded as {encoding}, which was not asked for", TRANSIENT)
-    return await _Inflated(name, largest).read(content)
+    if encoding not in _WINDOWS:
+        said = f"the response is encoded as {shown(encoding)}, which was not asked for"
+        raise Fault("malformed", said, TRANSIENT)
+    return await _Inflated(encoding, largest).read(content)
 
 
 async def _plain(content: Content, largest: int) -> bytes:

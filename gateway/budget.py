@@ -121,6 +121,12 @@ class Budget:
         self._lost += 1
         self.left(most)
 
+    def find(self, most: Most = NOTHING) -> None:
+        """A call that was given up as lost is out still."""
+        self._lost -= 1
+        self.in_flight += 1
+        self._hold(most, 1)
+
     def _hold(self, most: Most, sign: int) -> None:
         if not self.in_flight:
             self._sure = self._unsure = Most()
@@ -133,7 +139,8 @@ class Budget:
 
     def spend(self, tokens: Usage, usd: float | None) -> None:
         self.total.add(tokens, usd)
-        self._largest_tokens = max(self._largest_tokens, sum(count or 0 for count in tokens.counts()[:3]))
+        whole = (tokens.input or 0) + (tokens.output or 0) + (tokens.thinking or 0)
+        self._largest_tokens = max(self._largest_tokens, whole)
         self._largest_usd = max(self._largest_usd, usd or 0.0)
 
     def recall(self, calls: int, *, lost: int = 0) -> None:

@@ -27,6 +27,10 @@ class Gathered(Generic[Item, Result]):
     def results(self) -> list[Result]:
         return [result for _, result in self.done]
 
+    def flow(self) -> Flow:
+        """The counts alone."""
+        return Flow(len(self.done), len(self.failed), self.stopped)
+
 
 async def each(
     items: Sequence[Item],

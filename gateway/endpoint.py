@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from math import inf
 from typing import cast
 from urllib.parse import urlsplit
@@ -22,6 +22,7 @@ from gateway.leases import LentPlaces, Place
 from gateway.limits import AdaptiveConcurrency, PerMinute, TokenGuess
 from gateway.prices import cost, price_of
 from gateway.retry import EndpointHealth
+from gateway.secrets import Redactor, check_key, tellable
 from gateway.wire import Lane, Route, choose_lane
 from runstore.problems import Problem
 from runstore.records import Usage
@@ -67,7 +68,7 @@ class Endpoint:
         environ = os.environ if environ is None else environ
         keys = [] if keyless else key_values(settings, environ, name=name)
         self.keys: list[str] = [*keys, *_declared(adapter, "header_keys")]
-        addresses = _addresses(adapter)
+        addresses = _addresses(name, adapter)
         route = Route(proxy=False) if keyless else _route(settings, environ, name)
         self.lanes = [
             Lane(of_this_node(address), key, {} if keyless else adapter.headers(key), route)
@@ -126,7 +127,7 @@ class Endpoint:
         if len(self.lanes) == 1:
             return fault.retry
         if fault.kind in ("auth", "quota"):
-            lane.rest(inf)
+            lane.rest(inf if fault.retry.wait_s is None else now + fault.retry.wait_s)
         elif fault.kind == "rate_limit":
             lane.rest(now + (BUSY_LANE_S if fault.retry.wait_s is None else fault.retry.wait_s))
         else:
@@ -147,18 +148,25 @@ class Endpoint:
             self._guess = TokenGuess(estimator(settings.model or ""), Correction(), first)
         return self._guess.input(sent.decode("utf-8", "replace"))
 
-    def reserve(self, counted: int) -> tuple[float, int]:
-        """Seconds until the limits per minute allow a call with that much text, and the tokens reserved for it."""
-        wait = self._requests.reserve(1) if self._requests is not None else 0.0
-        if self._tokens is None or self._guess is None:
-            return wait, 0
-        reserved = self._guess.total(counted)
-        return max(wait, self._tokens.reserve(reserved)), reserved
+    async def place(self, counted: int, missed: Place | None) -> tuple[Place | None, float, int]:
+        """A place in the line of a run on several machines, if it is one; seconds until the limits per minute
+        allow a call with that much text; and the tokens reserved for it.
 
-    async def borrow(self, lent: LentPlaces, counted: int) -> tuple[Place, int]:
-        """The same where the limits are those of a run on several machines: a place in their line."""
+        One that was ``missed`` is given back: who starts late would crowd the minute of others.
+        """
         reserved = self._guess.total(counted) if self._guess is not None else 0
-        return await lent.take(reserved), reserved
+        if self.lent is not None:
+            if missed is not None:
+                self.lent.unused.append(missed.number)
+            place = await self.lent.take(reserved)
+            return place, place.wait_s, reserved
+        wait = self._requests.reserve(1) if self._requests is not None else 0.0
+        return None, max(wait, self._tokens.reserve(reserved) if self._tokens is not None else 0.0), reserved
+
+    @property
+    def has_line(self) -> bool:
+        """Whether calls wait in line for a limit per minute, of this process or of a run on several machines."""
+        return self._requests is not None or self._tokens is not None or self.lent is not None
 
     @property
     def limits(self) -> tuple[float | None, float | None]:
@@ -193,6 +201,16 @@ class Endpoint:
         return None if self._price is None else cost(self._price, usage, batch=batch)
 
 
+def redactor_of(endpoints: Iterable[Endpoint], words: Collection[str]) -> Redactor:
+    """What takes the endpoints' secrets out. Raises Problem for a key that could not be told from ``words``."""
+    endpoints = list(endpoints)
+    for endpoint in endpoints:
+        for key in () if endpoint.is_local else endpoint.keys:
+            check_key(endpoint.name, key, words)
+    known = {secret for endpoint in endpoints for secret in endpoint.secrets}
+    return Redactor(secret for secret in known if tellable(secret, words) is None)
+
+
 def _itself(sent: bytes) -> bytes:
     return sent
 
@@ -210,11 +228,14 @@ def _route(settings: EndpointSettings, environ: Mapping[str, str], name: str) ->
     return Route(proxy, int(settings.largest_reply_mb * MB), "url" if has_url else "base_url")
 
 
-def _addresses(adapter: Adapter) -> list[str]:
+def _addresses(name: str, adapter: Adapter) -> list[str]:
     given = adapter.settings.base_url
     if isinstance(given, list) and given:
         return [str(address) for address in cast("list[object]", given)]
-    return [given if isinstance(given, str) else adapter.address]
+    try:
+        return [given if isinstance(given, str) else adapter.address]
+    except Problem as problem:
+        raise Problem(f"endpoints.{name}.{problem}") from None
 
 
 def of_this_node(address: str) -> str:

@@ -16,22 +16,21 @@ from typing import Any, NoReturn, cast
 from gateway import notices
 from gateway.adapters.base import Adapter
 from gateway.answers import decided
+from gateway.bodies import LARGE
 from gateway.budget import NOTHING, Budget
 from gateway.clocks import Clocks
-from gateway.endpoint import Endpoint
+from gateway.endpoint import Endpoint, redactor_of
 from gateway.errors import (
     NO,
     TRANSIENT,
-    CallFailed,
-    EndpointStopped,
     Fault,
-    Forbidden,
     Interrupted,
     JournalLost,
     NotAsked,
     Retry,
     Stopped,
     explained,
+    failure_named,
 )
 from gateway.events import EventLog
 from gateway.leases import Place
@@ -40,7 +39,7 @@ from gateway.recording import Recorder
 from gateway.rereading import recall
 from gateway.retry import GiveUp, wait_before
 from gateway.rows import Call, failure_of, fault_row
-from gateway.secrets import Redactor, check_key, tellable, words_of
+from gateway.secrets import words_of
 from gateway.sharing import Flying
 from gateway.telemetry import Telemetry
 from gateway.transport import Transport
@@ -88,9 +87,8 @@ class Gateway:
             name: Endpoint(name, adapter, self.clocks.ticks, {} if offline else environ, keyless=offline)
             for name, adapter in endpoints.items()
         }
-        self.redactor = self._redactor(
-            {*words, *words_of({name: adapter.settings.model_dump() for name, adapter in endpoints.items()})}
-        )
+        said = words_of({name: adapter.settings.model_dump() for name, adapter in endpoints.items()})
+        self.redactor = redactor_of(self.endpoints.values(), {*words, *said})
         self._recorder = Recorder(self)
         self.answers_only = False
         self._flying = Flying()
@@ -99,13 +97,6 @@ class Gateway:
         self._stop: Stopped | None = None
         self._stopping: asyncio.Future[None] | None = None
         self._is_capped = self.budget.is_capped
-
-    def _redactor(self, words: Collection[str]) -> Redactor:
-        for endpoint in self.endpoints.values():
-            for key in () if endpoint.is_local else endpoint.keys:
-                check_key(endpoint.name, key, words)
-        known = {secret for endpoint in self.endpoints.values() for secret in endpoint.secrets}
-        return Redactor(secret for secret in known if tellable(secret, words) is None)
 
     @classmethod
     def open(cls, endpoints: Mapping[str, Mapping[str, Any]], **options: Any) -> Gateway:
@@ -173,10 +164,12 @@ class Gateway:
         target = self.endpoints[endpoint]
         sent = target.adapter.compose(prompt)
         key = target.key(sent, repeat)
-        flying = self._flying
+        flying, journal = self._flying, self.journal
         while True:
-            if (answer := await self._known(target, sent, key)) is not None:
-                return answer
+            if journal is not None and (self.offline or journal.knows(key)):
+                answer = await self._known(journal, target, sent, key)
+                if answer is not None:
+                    return answer
             if key not in flying:
                 break
             if (answer := await flying.join(key)) is not None:
@@ -193,24 +186,22 @@ class Gateway:
         flying.end(key, answer)
         return answer
 
-    async def _known(self, target: Endpoint, sent: bytes, key: str) -> Answer | None:
+    async def _known(self, journal: Journal, target: Endpoint, sent: bytes, key: str) -> Answer | None:
         """The answer that the journal holds, as it is read now. Offline, raises the failure that it holds, if any.
 
         What was an answer and is none any more is asked again, or raises CallFailed where the same would come.
         Offline and ``under_way``, a call that was never finished raises NotAsked: it is still to come.
         """
-        if self.journal is None:
-            return None
-        recalled = await recall(self.journal, target, sent, key)
+        recalled = await recall(journal, target, sent, key)
         if isinstance(recalled, Answer):
             target.spent.served += 1
             return recalled
         if recalled is not None and recalled.is_final:
             raise recalled.failure()
-        if (settled := self.journal.settled_failure(key)) is not None:
+        if (settled := journal.settled_failure(key)) is not None:
             raise failure_of(settled, target.name)
         if self.offline:
-            failure = self.journal.find_failure(key)
+            failure = journal.find_failure(key)
             if failure is None and recalled is not None:
                 raise recalled.failure()
             if self.under_way and (failure is None or failure["failure"]["kind"] == "interrupted"):
@@ -222,7 +213,7 @@ class Gateway:
         """Attempts until there is an answer, or none is to be had; then the journal."""
         try:
             while True:
-                reserved = await self._admit(target, call)
+                reserved = 0 if self._goes_at_once(target) else await self._admit(target, call)
                 ended = await self._attempt(target, call, reserved)
                 if isinstance(ended, Answer):
                     return ended
@@ -232,16 +223,20 @@ class Gateway:
                 self._recorder.interrupted(target, call)
             raise
 
+    def _goes_at_once(self, target: Endpoint) -> bool:
+        """Whether nothing holds an attempt back; then its place at the gate is taken."""
+        is_open = self._stop is None and target.health.reason is None
+        return is_open and not self._is_capped and not target.has_line and target.gate.take_now()
+
     async def _admit(self, target: Endpoint, call: Call) -> int:
         """Wait in line until an attempt may start; returns the tokens reserved for it."""
         since = self.clocks.ticks()
         await self._check_open(target, call)
-        if not target.gate.take_now():
-            await target.gate.take()
+        await target.gate.take()
         place: Place | None = None
         try:
             while True:
-                place, wait, reserved = await self._place(target, call, place)
+                place, wait, reserved = await target.place(call.estimate, place)
                 due = self.clocks.ticks() + wait
                 self._tell(notices.of_wait(target, wait, self.clocks.ticks()))
                 await self.pause(wait)
@@ -258,19 +253,6 @@ class Gateway:
             raise
         call.waited_s += self.clocks.ticks() - since
         return reserved
-
-    async def _place(self, target: Endpoint, call: Call, missed: Place | None) -> tuple[Place | None, float, int]:
-        """A place under the limits per minute: of this process alone, or in the line of a run on several machines.
-
-        There one that was missed is given back: who starts late would crowd the minute of others.
-        """
-        if target.lent is None:
-            wait, reserved = target.reserve(call.estimate)
-            return None, wait, reserved
-        if missed is not None:
-            target.lent.unused.append(missed.number)
-        place, reserved = await target.borrow(target.lent, call.estimate)
-        return place, place.wait_s, reserved
 
     def _tell(self, notice: str | None) -> None:
         if notice is not None:
@@ -314,7 +296,8 @@ class Gateway:
         answer: object = None
         try:
             answer = await target.adapter.send(call.sent, attempt)
-            await self.transport.turns.turn(attempt.size)  # for what follows goes through all of it again
+            if attempt.size > LARGE:
+                await self.transport.turns.turn()  # for what follows goes through all of it again
         except asyncio.CancelledError:
             if not self._deadlines.absorbed(task):
                 raise
@@ -325,10 +308,9 @@ class Gateway:
             fault = caught.at_rest()
         except Exception as error:
             fault = Fault("unexpected", explained(error))
-        await self._deadlines.end(task)
-        if fault is not None:
-            return fault
-        return decided(answer)
+        if self._deadlines.is_late(task):
+            await self._deadlines.cancelled(task)
+        return decided(answer) if fault is None else fault
 
     async def _finish(
         self, target: Endpoint, call: Call, reserved: int, attempt: Attempt, answer: Answer, latency: float
@@ -400,13 +382,10 @@ class Gateway:
         target.spent.failed += 1
         self.budget.total.failed += 1
         await self._recorder.failed(target, call, kind, message, text)
-        failure = _FAILURES.get(kind, CallFailed)(target.name, kind, message, len(call.faults), text)
+        failure = failure_named(kind)(target.name, kind, message, len(call.faults), text)
         if self.telemetry is not None:
             self.telemetry.failed(target.name, target.adapter.settings, call, failure)
         try:
             raise failure
         finally:
             del failure  # its traceback leads to this frame: a ring would keep all that the call held
-
-
-_FAILURES = {"forbidden": Forbidden, "endpoint_stopped": EndpointStopped}

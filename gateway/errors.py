@@ -114,6 +114,11 @@ class Forbidden(CallFailed):
     """Model calls are switched off in this process (``TUTOR_ARENA_FORBID_CALLS=1``)."""
 
 
+def failure_named(kind: str) -> type[CallFailed]:
+    """The failure of that kind."""
+    return {"forbidden": Forbidden, "endpoint_stopped": EndpointStopped}.get(kind, CallFailed)
+
+
 class Stopped(Exception):
     """No new calls are made. What is finished is kept; the run can be resumed."""
 

@@ -157,6 +157,7 @@ class Lender:
         self.budget = budget
         self._lines = {name: _Line(*limit, clock) for name, limit in limits.items() if any(limit)}
         self._held: dict[str, list[Most]] = defaultdict(list)
+        self._lost: dict[str, list[Most]] = defaultdict(list)
 
     def places(self, holder: str, endpoint: str, tokens: Sequence[int]) -> list[Place]:
         """Start times for calls of so many tokens each."""
@@ -186,19 +187,24 @@ class Lender:
         return granted, None
 
     def ended(self, holder: str, told: Sequence[Ended], *, is_call: Sequence[bool]) -> None:
-        """What came of calls: those that are over leave, and what they took is spent."""
+        """What came of calls: those that are over leave, and what they took is spent.
+
+        A process that was taken for gone may still tell of its calls: they are lost no more.
+        """
         for one, is_over in zip(told, is_call, strict=True):
             if is_over:
-                self._drop(holder, one.left)
-                self.budget.left(one.left)
+                self._find(holder, one.left)
+                if _dropped(self._held[holder], one.left):
+                    self.budget.left(one.left)
             elif one.usage is not None:
                 self.budget.spend(one.usage, one.usd)
 
     def returned(self, holder: str, unused: Sequence[Most]) -> None:
         """Permits that no call will use."""
         for most in unused:
-            self._drop(holder, most)
-            self.budget.returned(most)
+            self._find(holder, most)
+            if _dropped(self._held[holder], most):
+                self.budget.returned(most)
 
     def forget(self, holder: str) -> None:
         """A process is gone: its places are free again, its calls count as lost (they may have been paid for)."""
@@ -206,10 +212,21 @@ class Lender:
             line.forget(holder)
         for most in self._held.pop(holder, []):
             self.budget.lose(most)
+            self._lost[holder].append(most)
 
-    def _drop(self, holder: str, most: Most) -> None:
-        if most in self._held[holder]:
-            self._held[holder].remove(most)
+    def _find(self, holder: str, most: Most) -> None:
+        """A call that was counted as lost is heard of after all."""
+        if most not in self._held[holder] and _dropped(self._lost[holder], most):
+            self.budget.find(most)
+            self._held[holder].append(most)
+
+
+def _dropped(calls: list[Most], most: Most) -> bool:
+    """Whether such a call was among them; it is no more."""
+    if most not in calls:
+        return False
+    calls.remove(most)
+    return True
 
 
 AskPlaces = Callable[[list[int]], Awaitable[list[Place]]]

@@ -19,7 +19,7 @@ SLOWER_S = 1.0
 MEMORY = 0.003
 COOLDOWN_S = 2.0
 START = 64
-START_SHARE = 0.25
+START_SHARE = 0.5
 GROWTH = 0.05
 BUSY = 0.8
 
@@ -27,7 +27,7 @@ BUSY = 0.8
 class AdaptiveConcurrency:
     """A gate whose width grows while it is used and things go well, and shrinks when the server complains.
 
-    It starts at 64 or a quarter of the ceiling, whichever is more, and doubles each round of answers until the
+    It starts at 64 or half of the ceiling, whichever is more, and doubles each round of answers until the
     first complaint; from then on it grows by one or by 5 % a round. A complaint (rate limit, timeout, or
     latency at three times its usual value and a second above it) cuts it to 0.7, at most once in two seconds.
     It grows only while at least 80 % of it is in use.

@@ -14,6 +14,7 @@ import hashlib
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from runstore.languages import listed, resource
@@ -107,28 +108,37 @@ def fill(template: str | PromptFile, **fields: str) -> str:
     if isinstance(template, PromptFile):
         return template.fill(**fields)
     wanted = fields_of(template)
-    if missing := sorted(wanted - fields.keys()):
-        raise FieldProblem(f"no value for {_listed(missing)}")
-    if unused := sorted(fields.keys() - wanted):
-        raise FieldProblem(f"the text has no {_listed(unused)}")
+    if wanted != fields.keys():
+        if missing := sorted(wanted - fields.keys()):
+            raise FieldProblem(f"no value for {_listed(missing)}")
+        raise FieldProblem(f"the text has no {_listed(sorted(fields.keys() - wanted))}")
 
-    def replacement(match: re.Match[str]) -> str:
-        name = match.group(1)
-        return fields[name] if name else match.group()[0]
-
-    return _TOKEN.sub(replacement, template)
+    return "".join([fields[text] if is_field else text for text, is_field in _parts(template)])
 
 
+@lru_cache(maxsize=1024)
 def fields_of(template: str) -> frozenset[str]:
     """The names of a template's fields. Raises FieldProblem for a brace that is neither field nor doubled."""
-    names: set[str] = set()
+    return frozenset(name for name, is_field in _parts(template) if is_field)
+
+
+@lru_cache(maxsize=1024)
+def _parts(template: str) -> tuple[tuple[str, bool], ...]:
+    """Texts that stay and names of fields (True) in turn; the same template is filled many times."""
+    parts: list[tuple[str, bool]] = []
+    kept, end = "", 0
     for match in _TOKEN.finditer(template):
+        kept += template[end : match.start()]
+        end = match.end()
         if match.group(1):
-            names.add(match.group(1))
+            parts += [(kept, False), (match.group(1), True)]
+            kept = ""
         elif len(match.group()) == 1:
             line = template.count("\n", 0, match.start()) + 1
             raise FieldProblem(f"line {line}: a single {match.group()!r}; write {match.group() * 2!r} for a brace")
-    return frozenset(names)
+        else:
+            kept += match.group()[0]
+    return (*parts, (kept + template[end:], False))
 
 
 def text_hash(text: str) -> str:

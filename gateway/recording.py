@@ -28,14 +28,7 @@ class Recorder:
     async def announced(self, target: Endpoint, call: Call) -> None:
         """Every attempt is written before it is sent: whatever ends this process, a cap counts it."""
         call.announced += 1
-        journal = self._of.journal
-        if journal is None:
-            return
-        self._put(call.key, "sent", sent_line(target.name_json, self._of.clocks.wall(), call.announced))
-        if journal.written() is not None:
-            await asyncio.sleep(0)  # this tick's lines are written before the next tick's callers go on
-            if journal.error is not None:
-                raise self._lost(journal.error)
+        await self._written(call.key, "sent", sent_line(target.name_json, self._of.clocks.wall(), call.announced))
 
     async def answered(self, target: Endpoint, call: Call, answer: Answer, bodies: Sequence[bytes]) -> None:
         """Written, when this returns."""
@@ -72,14 +65,13 @@ class Recorder:
             raise self._lost(error) from None
 
     async def _written(self, key: str, state: State, line: bytes) -> None:
-        self._put(key, state, line)
-        written = self._of.journal.written() if self._of.journal is not None else None
-        if written is None:
+        journal = self._of.journal
+        if journal is None:
             return
-        try:
-            await asyncio.shield(written)
-        except OSError as error:
-            raise self._lost(error) from None
+        self._put(key, state, line)
+        await asyncio.sleep(0)  # a tick's lines are written before the next tick's callers go on
+        if journal.error is not None:
+            raise self._lost(journal.error)
 
     def _put(self, key: str, state: State, line: bytes) -> None:
         if self._of.journal is None:

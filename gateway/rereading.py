@@ -16,7 +16,7 @@ from gateway.adapters import reading
 from gateway.adapters.base import NothingKept, ReadsAgain, WireReply
 from gateway.answers import decided
 from gateway.endpoint import Endpoint
-from gateway.errors import CallFailed, Fault, explained
+from gateway.errors import NO, CallFailed, Fault, explained
 from gateway.prompt import Answer
 from gateway.rows import answer_of
 from runstore.journal import Journal
@@ -119,7 +119,7 @@ def _reads_again(target: Endpoint) -> bool:
 
 async def _reread(target: Endpoint, sent: bytes, row: Mapping[str, Any], bodies: list[bytes]) -> Answer | Fault:
     if not bodies or not _reads_again(target):
-        return decided(answer_of(row))
+        return _as_kept(target, answer_of(row))
     adapter = target.adapter
     try:
         if isinstance(adapter, ReadsAgain):
@@ -128,9 +128,16 @@ async def _reread(target: Endpoint, sent: bytes, row: Mapping[str, Any], bodies:
     except Fault as fault:
         return fault
     except (NothingKept, Problem):
-        return decided(answer_of(row)) if "answer" in row else Fault("unexpected", "nothing was kept")
+        return _as_kept(target, answer_of(row)) if "answer" in row else Fault("unexpected", "nothing was kept")
     except Exception as error:
         return Fault("unexpected", explained(error))
+
+
+def _as_kept(target: Endpoint, kept: Answer) -> Answer | Fault:
+    """An answer whose response cannot be read again: what was once read of it, as it counts now."""
+    if kept.finish == "length" and not target.adapter.settings.accept_truncated:
+        return Fault("truncated", "truncated: finish reason length", NO, text=kept.text, usage=kept.usage)
+    return decided(kept)
 
 
 def _with_what_is_known(target: Endpoint, found: Answer, row: Mapping[str, Any]) -> Answer:

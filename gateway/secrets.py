@@ -83,7 +83,7 @@ class Redactor:
             return False
 
     def _is_in(self, data: bytes) -> bool:
-        return any(secret in data for secret in self._bytes)
+        return bool(self._bytes) and any(secret in data for secret in self._bytes)
 
     def _record(self, value: Any) -> Any:
         if isinstance(value, dict):

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-_NAMES = r"(?:\w+:)?(?:ant)?(?:think|thinking|thought|thoughts|reasoning|scratchpad)"
+_NAMES = r"(?:\w{1,20}:|(?:ant|longcat)_)?(?:ant)?(?:think|thinking|thought|thoughts|reasoning|scratchpad)"
 _OPEN = (
     rf"(?:<\s*\|?{_NAMES}\|?\s*>|\[THINK(?:ING)?\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>"
-    r"|<\|channel>\s*thought\b)"
+    r"|<\|channel>\s*thought\b|<unused94>\s*thought\b|<\|inner_prefix\|>)"
 )
 _CLOSE = (
-    rf"(?:<\s*\|?/\s*{_NAMES}\|?\s*>|\[/THINK(?:ING)?\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>"
-    r"|<channel\|>)"
+    rf"(?:<\s*\|?/\s*{_NAMES}\|?\s*>|<{_NAMES}\s*/>|\[/THINK(?:ING)?\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>"
+    r"|<channel\|>|<unused95>|<\|inner_suffix\|>)"
 )
 _EDGE = r"[\s\u200b-\u200f\u2060\ufeff]*+"
 _STARTS_OPEN = re.compile(_EDGE + _OPEN, re.IGNORECASE)
@@ -28,7 +28,13 @@ _HARMONY = re.compile(
 _HARMONY_NEXT = re.compile(
     r"(?:<\|(?:end|call)\|>\s*)?(?:<\|start\|>\s*assistant[^<]*)?(?=<\|channel\|>)|<\|end\|>"
 )
-_STRIPPED_ANALYSIS, _STRIPPED_FINAL = re.compile(r"\s*+analysis(?=\S)"), "assistantfinal"
+_TOLD = (
+    (re.compile(r"\s*+analysis(?=\S)"), re.compile("assistantfinal")),
+    (
+        re.compile(r"\s*+Here(?: is|['’]s) my thought process:"),
+        re.compile(r"\n\s*+Here(?: is|['’]s) my response:"),
+    ),
+)
 _GOES_ON = re.compile(
     r"[^\S\n]+(?:is|are|was|means|stands|marks|opens|tags?|and|or|in|을|를|은|는|이|가)\b|(?:[은는이가을를]|이?란|이?라는)\s"
 )
@@ -60,6 +66,8 @@ def without_thinking(text: str) -> str:
     end, unless a sentence goes on behind its tag (``<thought> is a tag``). A tag in a sentence, in quotes or in
     code is spoken of, and ends nothing.
     """
+    if not ("<" in text or "[" in text or "◁" in text or any(begins.match(text) for begins, _ in _TOLD)):
+        return text  # nearly every reply
     head = text[:LONGEST_LOOKED_AT]
     if head.count("<") > MOST_BRACKETS:
         head = head[:MOST_BRACKETS]
@@ -91,9 +99,10 @@ def _end_of_channel(text: str, start: int) -> int | None:
             return header.end()
         following = _HARMONY_NEXT.search(text, header.end())
         return following.end() if following else len(text)
-    stripped = _STRIPPED_ANALYSIS.match(text, start)
-    final = text.find(_STRIPPED_FINAL, stripped.end()) if stripped else -1
-    return None if final < 0 else final + len(_STRIPPED_FINAL)
+    for begins, ends in _TOLD:
+        if (told := begins.match(text, start)) and (final := ends.search(text, told.end())):
+            return final.end()
+    return None
 
 
 def _end_of_tags(text: str, start: int, marks: list[re.Match[str]], place: int) -> int | None:

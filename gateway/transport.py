@@ -7,8 +7,10 @@ what a session adds by itself would be shown to a proxy.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import ssl
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 import aiohttp
+from aiohttp.http import StreamWriter
 from multidict import CIMultiDict
 from yarl import URL
 
@@ -34,9 +37,12 @@ if TYPE_CHECKING:
     from gateway.proxies import Proxy
 
 CONNECT_S = 15.0
+_WITHIN = aiohttp.ClientTimeout(connect=CONNECT_S, sock_connect=CONNECT_S)
 KEPT_S = 60.0
 """How long an idle connection is kept."""
 MOST_STRAY = 100
+MOST_AT_ONCE = 1 << 16
+"""Bytes of a body that a connection takes without being waited for."""
 _KEPT = "/%?&=:@!$'()*+,;~[]"
 _OWN_HEADERS = {
     "User-Agent": "tutor-arena",
@@ -80,13 +86,47 @@ class Connector(aiohttp.TCPConnector):
     """Gives no connection on which something has come in unasked: it would be taken for the next answer."""
 
     async def connect(self, req: ClientRequest, traces: list[Trace], timeout: aiohttp.ClientTimeout) -> Connection:  # noqa: ASYNC109, ARG002 - aiohttp's
-        within = aiohttp.ClientTimeout(connect=CONNECT_S, sock_connect=CONNECT_S)
         for _ in range(MOST_STRAY):
-            connection = await super().connect(req, traces, within)
+            connection = await super().connect(req, traces, _WITHIN)
             if connection.protocol is not None and not connection.protocol.should_close:
                 return connection
             connection.close()
         raise aiohttp.ServerDisconnectedError("answers that nobody asked for")
+
+
+class Request(aiohttp.ClientRequest):
+    """Writes head and body at once and by itself, for aiohttp starts a task for each body: where tasks do not
+    start at once (Python 3.11), that is a seventh of a call. What is not plain and small goes aiohttp's way."""
+
+    async def send(self, conn: Connection) -> aiohttp.ClientResponse:
+        body, protocol = self.body, conn.protocol
+        is_direct = self.proxy is None or self.is_ssl()
+        if not isinstance(body, aiohttp.BytesPayload) or (body.size or 0) > MOST_AT_ONCE or not is_direct:
+            return await super().send(conn)
+        if protocol is None or protocol.writing_paused:
+            return await super().send(conn)
+        writer = StreamWriter(protocol, self.loop)
+        await writer.write_headers(f"{self.method} {self.url.raw_path_qs} HTTP/1.1", self.headers)
+        await writer.write_eof(await body.as_bytes())
+        protocol.start_timeout()
+        self.response = self.response_class(
+            self.method,
+            self.original_url,
+            writer=None,
+            continue100=None,
+            timer=self._timer,
+            request_info=self.request_info,
+            traces=[],
+            loop=self.loop,
+            session=self._session,
+            stream_writer=writer,
+        )
+        return self.response
+
+
+_IS_KNOWN = "stream_writer" in inspect.signature(aiohttp.ClientResponse.__init__).parameters
+"""Whether a response of this aiohttp is made as :class:`Request` makes it."""
+_REQUEST = Request if sys.version_info < (3, 12) and _IS_KNOWN else aiohttp.ClientRequest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,6 +155,7 @@ class Transport:
                 connector=Connector(
                     limit=0, ttl_dns_cache=300, keepalive_timeout=KEPT_S, ssl=trusted_certificates()
                 ),
+                request_class=_REQUEST,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
                 auto_decompress=False,
@@ -210,6 +251,7 @@ async def _carry(request: ClientRequest, handler: ClientHandlerType) -> aiohttp.
     guest = _GUEST.get()
     if request.url.origin() != guest.target.url.origin():
         raise Fault("unexpected", f"the client library would ask {request.url.host}, not {guest.target.url.host}")
+    request.url = guest.target.url  # a query of the base address stands behind the path, not in it
     request.headers["Accept-Encoding"] = "identity"
     request.headers.update(guest.headers)
     await request.update_body(guest.body)
@@ -228,7 +270,8 @@ async def _whole(reply: aiohttp.ClientResponse, target: Target, largest: int, tu
     """The response with all of its body. Raises Fault, and aiohttp's exceptions."""
     try:
         data = await _body(reply, largest)
-        await turns.turn(len(data))
+        if len(data) > bodies.LARGE:
+            await turns.turn()
     except BaseException:
         reply.close()
         raise
@@ -241,7 +284,7 @@ async def _body(reply: aiohttp.ClientResponse, largest: int) -> bytes:
     if reply.status < 200:
         raise Fault("malformed", "the response is not HTTP/1.1: the protocol was switched", TRANSIENT)
     content = reply.content
-    encoding = reply.headers.get("Content-Encoding", "")
+    encoding = bodies.encoding_of(reply.headers)
     if not encoding and content.is_eof() and content.total_bytes <= largest:
         return content.read_nowait()
     return await bodies.read(content, encoding, largest)

@@ -195,13 +195,19 @@ class Deadlines:
 
     def absorbed(self, task: asyncio.Task[object]) -> bool:
         """After a cancellation: True if it came from here alone, and is hereby over."""
-        return self._stop(task) and task.uncancel() == 0
+        return self.is_late(task) and task.uncancel() == 0
 
-    async def end(self, task: asyncio.Task[object]) -> None:
-        """The attempt has ended by itself; if its time was up in the same tick, the cancellation is still to
-        come. Raises CancelledError only if the task was cancelled by somebody else too."""
-        if not self._stop(task):
-            return
+    def is_late(self, task: asyncio.Task[object]) -> bool:
+        """The attempt is over; whether its time was up, so that a cancellation came or is still to come."""
+        self._running.pop(task, None)
+        if task in self._late:
+            self._late.remove(task)
+            return True
+        return False
+
+    async def cancelled(self, task: asyncio.Task[object]) -> None:
+        """The cancellation of an attempt that ended by itself in the tick in which its time was up. Raises
+        CancelledError only if the task was cancelled by somebody else too."""
         try:
             await asyncio.sleep(0)
         except asyncio.CancelledError:
@@ -213,13 +219,6 @@ class Deadlines:
         for task in list(self._running):
             self._running[task] = 0.0
         self._sweep(0.0)
-
-    def _stop(self, task: asyncio.Task[object]) -> bool:
-        self._running.pop(task, None)
-        if task in self._late:
-            self._late.remove(task)
-            return True
-        return False
 
     def _sweep(self, now: float | None = None) -> None:
         now = self._clock() if now is None else now

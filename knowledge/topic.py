@@ -11,6 +11,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
+from knowledge.wording import Wording
 from runstore.languages import SOURCE
 from runstore.records import Language
 
@@ -127,6 +128,21 @@ class Topic(Part):
         """The components behind the transfer items, in order."""
         wanted = {name for item in self.items if item.kind == "transfer" for name in item.components}
         return tuple(component.id for component in self.components if component.id in wanted)
+
+    @cached_property
+    def wording(self) -> Wording[Component | Misconception]:
+        """The words of each taught component and each misconception, in what is written about it."""
+        found: dict[Component | Misconception, str] = {}
+        items = [item for item in self.items if item.kind != "transfer"]
+        for one in self.taught:
+            own = [item for item in items if one.id in item.components]
+            keys = [option.text for item in own for tier in item.tiers for option in tier if option.key]
+            found[one] = " ".join([one.states, one.about, *one.key_phrases, *keys])
+        for other in self.misconceptions:
+            options = [option for item in items for tier in item.tiers for option in tier]
+            led_to = [option.text for option in options if option.misconception == other.id]
+            found[other] = " ".join([other.says, *other.cues, self.scripts.wrong.get(other.id, ""), *led_to])
+        return Wording(found)
 
     def held_by(self, component: str) -> list[str]:
         """The misconceptions of a component."""

@@ -20,7 +20,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import fcntl
 import itertools
 import os
 import socket
@@ -33,7 +32,6 @@ from typing import Any, BinaryIO, Literal
 import orjson
 
 from runstore.key_index import KeyIndex
-from runstore.problems import Problem
 from runstore.segments import NO_KEY, checked_lines, header, sealed, segments
 
 State = Literal["sent", "ok", "failed", "truncated", "note"]
@@ -128,6 +126,11 @@ class Journal:
         """Whether the finished call with this key was made in this session, elsewhere: as it would be made now."""
         place = self._where.get(int(key[:16], 16))
         return place is not None and place >> _OFFSET_BITS > self._segment >= 0
+
+    def knows(self, key: str) -> bool:
+        """Whether a call with this key came to an end, with an answer or without."""
+        short = int(key[:16], 16)
+        return short in self._where or short in self._failed
 
     def has(self, key: str) -> bool:
         return int(key[:16], 16) in self._where
@@ -358,42 +361,6 @@ def _where_of(line: bytes) -> tuple[str, str]:
     """The stage and the item that a call's line names."""
     stage, item = orjson.loads(line)["where"]
     return stage, item
-
-
-class RunLock:
-    """Held by the process that writes a run. A second one is refused by name; a dead one's lock is free.
-
-    The lock is the kernel's (``flock``), which ends with its process; the file's text is for people.
-    """
-
-    NAME = "run.lock"
-
-    def __init__(self, run: Path) -> None:
-        self.path = run / self.NAME
-        try:
-            run.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(self.path, os.O_CREAT | os.O_RDWR, 0o644)
-        except OSError as error:
-            raise Problem(f"{run} cannot be written: {error.strerror}") from None
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            holder = self.path.read_text(errors="replace").strip() or "another process"
-            os.close(self._file)
-            raise Problem(f"{run} is being written by {holder}; wait for it or stop it first") from None
-        os.ftruncate(self._file, 0)
-        started = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
-        os.write(self._file, f"process {os.getpid()} on {socket.gethostname()} since {started}\n".encode())
-
-    def release(self) -> None:
-        os.ftruncate(self._file, 0)
-        os.close(self._file)
-
-    def __enter__(self) -> RunLock:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
 
 
 def read_rows(folder: Path) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from string import Formatter
-from typing import cast
+from typing import Any, cast
 
 from runstore.korean import with_particles
 from runstore.problems import InputProblem, Problem
@@ -102,7 +102,8 @@ def _words(package: str, table: str, language: str, own: str) -> Words:  # noqa:
 def _read(path: Path) -> dict[str, str]:
     import yaml  # not needed by a command that only prints its help
 
-    loaded: object = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506
+    quick: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    loaded: object = yaml.load(path.read_text(encoding="utf-8"), Loader=quick)  # noqa: S506
     texts = cast("dict[object, object]", loaded) if isinstance(loaded, dict) else {}
     for key, text in texts.items():
         if not isinstance(key, str) or not isinstance(text, str):

@@ -28,6 +28,8 @@ Cell = str | int | float | bool | None
 FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0\U0001d159")
 """Letters and signs to Unicode, but nothing on paper: Hangul's fillers, an empty Braille cell, a null notehead."""
 
+BOM = b"\xef\xbb\xbf"
+"""The mark that some programs begin a file of UTF-8 with."""
 _FORMULA_STARTS = frozenset("=+-@＝＋－＠")
 _UNSEEN = frozenset({"Cc", "Cf", "Zs", "Mn"})
 _BLANK = _UNSEEN | {"Cn", "Co", "Zl", "Zp"}
@@ -95,6 +97,8 @@ def _cleaned(value: Any) -> Any:
         return {_cleaned(key): _cleaned(item) for key, item in items}
     if isinstance(value, (list, tuple)):
         return [_cleaned(item) for item in cast("Sequence[Any]", value)]
+    if isinstance(value, int) and value.bit_length() > 63:
+        return orjson.Fragment(str(value))  # more than the fast writer takes
     return value
 
 
@@ -142,9 +146,14 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
-                yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-    except OSError as error:
-        raise InputProblem(path, "a readable file", found=error.strerror or str(error)) from error
+                yield number, line.removeprefix(BOM) if number == 1 else line
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> InputProblem:
+    """``error``: ValueError for what cannot be a path at all."""
+    return InputProblem(path, "a readable file", found=getattr(error, "strerror", None) or str(error))
 
 
 def stream_records(path: Path, kind: type[R], skip: int = 0) -> Iterator[R]:
@@ -170,9 +179,9 @@ def parse_record(kind: type[R], row: object, file: Path | str, line: int | None 
 
 def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes().removeprefix(b"\xef\xbb\xbf")
-    except OSError as error:
-        raise InputProblem(path, "a readable file", found=error.strerror or str(error)) from error
+        return path.read_bytes().removeprefix(BOM)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from array import array
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar, cast, overload
+from weakref import finalize
 
 import orjson
 from pydantic import BaseModel
 
 from runstore.problems import InputProblem
-from runstore.publish import parse_record, replacing, to_json
+from runstore.publish import BOM, parse_record, replacing, stream_records, to_json
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -26,10 +28,10 @@ class Stored(Sequence[R]):
     def __init__(self, path: Path, kind: type[R]) -> None:
         self._path, self._kind = path, kind
         self._starts: array[int] | None = None
+        self._file: BinaryIO | None = None
 
     def __iter__(self) -> Iterator[R]:
-        for at, line in self._lines():
-            yield self._record(line, at)
+        return stream_records(self._path, self._kind)
 
     def __len__(self) -> int:
         return len(self._places())
@@ -42,36 +44,31 @@ class Stored(Sequence[R]):
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
         start = self._places()[index]
-        with self._opened() as file:
-            file.seek(start)
-            return self._record(file.readline(), index)
+        if self._file is None:  # stays open, so that neighbours are read at once
+            self._file = self._opened()
+            finalize(self, self._file.close)
+        self._file.seek(start)
+        try:
+            row = orjson.loads(self._file.readline().removeprefix(BOM))
+            return parse_record(self._kind, row, self._path)
+        except (orjson.JSONDecodeError, InputProblem):
+            return next(islice(self, range(len(self))[index], None))  # says on which line
 
     def _places(self) -> array[int]:
         if self._starts is None:
             self._starts, offset = array("Q"), 0
             with self._opened() as file:
                 for line in file:
-                    if line.strip():
+                    if line.strip(b" \t\r\n" + BOM):
                         self._starts.append(offset)
                     offset += len(line)
         return self._starts
-
-    def _lines(self) -> Iterator[tuple[int, bytes]]:
-        with self._opened() as file:
-            yield from enumerate(line for line in file if line.strip())
 
     def _opened(self) -> BinaryIO:
         try:
             return self._path.open("rb", buffering=1 << 16)
         except OSError as error:
             raise InputProblem(self._path, "a readable file", found=error.strerror or str(error)) from error
-
-    def _record(self, line: bytes, at: int) -> R:
-        try:
-            row = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            raise InputProblem(self._path, "one JSON object a line", found=str(error), line=at + 1) from error
-        return parse_record(self._kind, row, self._path, at + 1)
 
 
 class Lines(Generic[R]):

@@ -6,7 +6,7 @@ keys are refused instead of the last one winning, and each place keeps its line 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -78,13 +78,12 @@ def read_yaml(path: Path, *, plain_scalars: bool = True) -> YamlFile:
     Raises InputProblem for a file that cannot be read, is not UTF-8, is not YAML, or repeats a key.
     """
     text = read_text(path)
-    lines: dict[Place, int] = {}
     try:
-        loader = (yaml.BaseLoader if plain_scalars else yaml.SafeLoader)(text)
-        node = loader.get_single_node()
-        if node is not None:
-            _walk(path, node, (), lines, set())
-        data = None if node is None else cast("Any", loader).construct_document(node)
+        return _parsed(path, text, yaml.CBaseLoader if plain_scalars else yaml.CSafeLoader)
+    except (AttributeError, yaml.YAMLError, ValueError, RecursionError):
+        pass  # without libyaml (ten times as fast), or in other words than the loader's below
+    try:
+        return _parsed(path, text, yaml.BaseLoader if plain_scalars else yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         found = (error.problem or error.context or "something else").removeprefix("found ")
@@ -94,7 +93,17 @@ def read_yaml(path: Path, *, plain_scalars: bool = True) -> YamlFile:
         raise InputProblem(path, "YAML", found=f"character number {error.character}", line=line) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputProblem(path, "YAML", found=str(error).splitlines()[0]) from error
-    return YamlFile(path, data, lines)
+
+
+def _parsed(path: Path, text: str, loaded_by: Callable[[str], Any]) -> YamlFile:
+    """Raises yaml.YAMLError, ValueError, RecursionError; InputProblem for a key that is repeated."""
+    lines: dict[Place, int] = {}
+    loader = loaded_by(text)
+    node = loader.get_single_node()
+    if node is None:
+        return YamlFile(path, None, lines)
+    _walk(path, node, (), lines, set())
+    return YamlFile(path, loader.construct_document(node), lines)
 
 
 def read_text(path: Path) -> str:

@@ -8,32 +8,44 @@ from runstore.records import Role
 
 _NAMES: dict[Role, str] = {
     "student": "student|user|learner|학생|사용자",
-    "teacher": "(?:(?:AI|socratic) )?(?:teacher|tutor|assistant)"
-    "|(?:(?:AI|인공지능|소크라테스식?) ?)?(?:선생님|교사|튜터|강사)|어시스턴트",
+    "teacher": "(?:(?:AI|socratic) )?(?:teacher|tutor|assistant|instructor|professor)"
+    "|(?:(?:AI|인공지능|소크라테스식?) ?)?(?:선생님|교사|튜터|강사|교수님)|어시스턴트",
 }
 _CHAT: dict[Role, str] = {"student": "user", "teacher": "assistant|model"}
+_TOKEN: dict[Role, str] = {
+    "student": r"<\|START_OF_TURN_TOKEN\|><\|USER_TOKEN\|>",
+    "teacher": r"<\|START_OF_TURN_TOKEN\|><\|CHATBOT_TOKEN\|>|<\|START_RESPONSE\|>|<\|begin_of_solution\|>"
+    r"|\[/INST\]",
+}
 _EDGE = r"[\s\u200b-\u200f\u2060\ufeff]*"
 _EMPHASIS = r"(?:\*\*\*|\*\*|__|\*|_)?"
+_COLON = "[:：﹕︰∶]"
 
 
 def _header(role: Role) -> str:
     """A chat template's header, which nothing but a template writes."""
     chat = _CHAT[role]
     return (
-        rf"(?:(?:<bos>|<s>|<\|begin_of_text\|>)\s*)?(?:<\|(?:im_start|start)\|>\s*(?:{chat})\b(?:<\|message\|>)?"
-        rf"|<\|start_header_id\|>\s*(?:{chat})\s*<\|end_header_id\|>"
-        rf"|<start_of_turn>\s*(?:{chat})\b"
-        rf"|[<\[][|｜](?:{chat})[|｜][>\]])\s*"
+        r"(?:(?:<bos>|<s>|<\|begin_of_text\|>)\s*)?"
+        rf"(?:<\|(?:im_start|start|begin)\|>\s*(?:{chat})\b(?:<\|(?:message|im_sep|content)\|>)?"
+        rf"|<\|(?:start_header_id|header_start|start_of_role)\|>\s*(?:{chat})\s*"
+        r"<\|(?:end_header_id|header_end|end_of_role)\|>"
+        rf"|(?:<start_of_turn>|<\|turn>)\s*(?:{chat})\b"
+        rf"|[<\[][|｜](?:{chat})[|｜][>\]]|{_TOKEN[role]})\s*"
     )
 
 
 def _name(names: str, alone: str) -> str:
-    """A speaker's name with a colon, in brackets, as a heading, emphasised or alone on its line."""
-    dressed = rf"{_EMPHASIS}[\[(【]?{_EMPHASIS}(?:{names}){_EMPHASIS}[\])】]?{_EMPHASIS}"
+    """A speaker's name with a colon, in brackets, as a heading, emphasised or alone on its line.
+
+    Beside it may stand another name of the same speaker: ``Teacher (AI)``, ``선생님/Teacher``.
+    """
+    full = rf"(?:{names})(?:[ \t]*\([A-Za-z가-힣 ]{{1,24}}\)|[ \t]*/[ \t]*(?:{names}))?"
+    dressed = rf"{_EMPHASIS}[\[(【]?{_EMPHASIS}{full}{_EMPHASIS}[\])】]?{_EMPHASIS}"
     return (
-        rf"(?:(?:\#{{1,6}}[ \t]*)?{dressed}[ \t]*[:：]{_EMPHASIS}\s*"
-        rf"|(?:\#{{1,6}}[ \t]*)?{_EMPHASIS}[\[【](?:{names})[\]】]{_EMPHASIS}(?![A-Za-z0-9(\[])\s*"
-        rf"|(?:\#{{1,6}}[ \t]*{dressed}|\*\*(?:{names})\*\*|(?:{alone}))[ \t]*(?:\r?\n\s*|\Z))"
+        rf"(?:(?:\#{{1,6}}[ \t]*)?{dressed}[ \t]*{_COLON}{_EMPHASIS}\s*"
+        rf"|(?:\#{{1,6}}[ \t]*)?{_EMPHASIS}[\[【]{full}[\]】]{_EMPHASIS}(?![A-Za-z0-9(\[])\s*"
+        rf"|(?:\#{{1,6}}[ \t]*{dressed}|\*\*{full}\*\*|(?:{alone}))[ \t]*(?:\r?\n\s*|\Z))"
     )
 
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 import re
 
 from runstore.records import Role
-from simulator.labels import HEADER, NAMED
+from simulator.labels import FIRST, HEADER, NAMED
 
 _FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
 _ITEM = re.compile(r"\s*(?:[-*+•]\s|\d+[.)]\s)")
 _FIELD = re.compile(r"\s*[\w가-힣][\w가-힣 _-]{0,30}[:：=]\s*(?P<value>\S.*)")
 _SENTENCE = re.compile(r"[.!?…。？！~]['\"”’)*_\]]*\Z|[요다죠까네지][ ㅋㅎㅠㅜ]*\Z")
 _SIGNS = re.compile(r"[;=|{}<>\\]|/\w")
+_WORD = re.compile(r"\s*\w+\s*")
+_RATIO = re.compile(r"[^\n]{0,40}(?: :: |\.\.\*|=\s*\d+\s*:\s*\d)")
 
 
 def overrun_at(text: str, other: Role) -> int | None:
@@ -58,6 +60,28 @@ def _is_among_others(lines: list[str], index: int) -> bool:
 def _is_field(line: str) -> bool:
     field = _FIELD.fullmatch(line)
     return field is not None and not is_sentence(field["value"])
+
+
+def is_material(after: str, other: Role) -> bool:
+    """Whether a name at the very start heads a table, a list or a ratio, and nobody speaks: what stands after it
+    begins with the ``other`` side's name, or is no sentence and is followed by a field, a word alone or that name.
+    """
+    lines = [line for line in after.split("\n") if line.strip()][:40]
+    if not lines:
+        return False
+    label = FIRST[other].match(lines[0])
+    if _RATIO.match(after) or (label and not is_sentence(lines[0][label.end() :])):
+        return True
+    if _is_said(lines[0]) or len(lines) == 1:
+        return False
+    is_word = _WORD.fullmatch(lines[0]) and _WORD.fullmatch(lines[1])
+    return bool(is_word) or _is_field(lines[1]) or any(FIRST[other].match(line) for line in lines[1:])
+
+
+def _is_said(line: str) -> bool:
+    """Whether somebody could say the line, formulas and all: the doubt is the speaker's."""
+    words = line.split()
+    return bool(_SENTENCE.search(line.rstrip())) or (len(words) >= 4 and (line.count(",") + 1) * 2 < len(words))
 
 
 def is_sentence(text: str) -> bool:

@@ -102,10 +102,11 @@ class Roles:
         ``direction``: what exactly is to be said, in place of the kind's own description; ``style``: how it is
         typed. Both end the last message, so that all before them begins the next prompt too.
         """
+        turns = turns_of(history)
         messages = [
             Message("system", self._student_system(persona)),
             Message("user", self.opening.text),
-            *_chat(history, own="student"),
+            *_chat(turns, own="student"),
         ]
         told = [] if act is None else [self.planned.fill(act=direction or self.acts[act])]
         if told or style is not None:
@@ -115,7 +116,7 @@ class Roles:
         return Prompt(
             role="student",
             messages=tuple(messages),
-            transcript=turns_of(history),
+            transcript=turns,
             fields={**fields, "persona": persona.text, "act": act or ""},
         )
 
@@ -124,11 +125,11 @@ class Roles:
     ) -> Prompt:
         """The teacher's reply to a history that ends with the student. ``system`` replaces all of our own text."""
         told = "\n\n".join(part for part in (self.teachers[style].text, self.subject) if part is not None)
-        text = system if system is not None else told
+        text, turns = system if system is not None else told, turns_of(history)
         return Prompt(
             role="teacher",
-            messages=(Message("system", text), *_chat(history, own="teacher")),
-            transcript=turns_of(history),
+            messages=(Message("system", text), *_chat(turns, own="teacher")),
+            transcript=turns,
             fields={**fields, "style": style},
         )
 
@@ -142,5 +143,5 @@ def turns_of(history: Sequence[Utterance]) -> tuple[Utterance, ...]:
     )
 
 
-def _chat(history: Sequence[Utterance], own: str) -> list[Message]:
-    return [Message("assistant" if turn.role == own else "user", turn.text) for turn in turns_of(history)]
+def _chat(turns: Sequence[Utterance], own: str) -> list[Message]:
+    return [Message("assistant" if turn.role == own else "user", turn.text) for turn in turns]

@@ -26,9 +26,11 @@ from runstore.publish import clean_unicode, has_visible
 from runstore.records import Removed, Role
 from simulator.ending import without_end
 from simulator.labels import FIRST
-from simulator.overrun import overrun_at
+from simulator.overrun import is_material, overrun_at
 
 LONGEST_EXCERPT = 200
+MOST_LABELS = 4
+"""Labels one behind the other: ``Teacher: 선생님: …``."""
 _OTHER: dict[Role, Role] = {"student": "teacher", "teacher": "student"}
 _QUOTES = {'"': '"', "“": "”", "«": "»", "「": "」"}
 
@@ -80,13 +82,20 @@ class _Editing:
 
     def take_off_the_start(self) -> None:
         self._take_off_thinking()
-        if label := FIRST[self.role].match(self.text):
-            self._take_off("role_prefix", label.end())
+        for _ in range(MOST_LABELS):
+            if not self._take_off_label(self.role, "role_prefix"):
+                break
             self._take_off_thinking()
 
     def take_off_other_label(self) -> None:
-        if label := FIRST[_OTHER[self.role]].match(self.text):
-            self._take_off("role_flip", label.end())
+        self._take_off_label(_OTHER[self.role], "role_flip")
+
+    def _take_off_label(self, role: Role, rule: str) -> bool:
+        label = FIRST[role].match(self.text)
+        if label is None or is_material(self.text[label.end() :], _OTHER[role]):
+            return False
+        self._take_off(rule, label.end())
+        return True
 
     def cut_overrun(self) -> None:
         at = overrun_at(self.text, _OTHER[self.role])

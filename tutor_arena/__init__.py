@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from frontdesk.runner.pipeline import Stopping
+    from frontdesk.runner.stagework import Stopping
     from runstore.problems import InputProblem, Problem
     from tutor_arena.measuring import Agreement, Ranking, agree, rate
     from tutor_arena.opened import Run, Table, open_run

@@ -108,19 +108,19 @@ class Run:
 
     @property
     def subsets(self) -> Table[Subset]:
-        return Table("subsets", self._folder.subsets())
+        return Table("subsets", list(self._folder.subsets()))
 
     @property
     def replies(self) -> Table[Reply]:
-        return Table("replies", self._folder.replies())
+        return Table("replies", list(self._folder.replies()))
 
     @property
     def judgments(self) -> Table[Judgment]:
-        return Table("judgments", self._folder.judgments())
+        return Table("judgments", list(self._folder.judgments()))
 
     @property
     def verdicts(self) -> Table[Verdict]:
-        return Table("verdicts", self._folder.verdicts())
+        return Table("verdicts", list(self._folder.verdicts()))
 
     @property
     def matches(self) -> Sequence[Match]:

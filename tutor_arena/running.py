@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from frontdesk.report.run import write_report, write_reports_again
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner.config import Config
 from frontdesk.runner.prepare import prompts_of
 from frontdesk.runner.runfolder import RunFolder, default_folder

@@ -9,6 +9,7 @@ from arena.asking import Asked, Reading, ask_judge, fence
 from arena.reading import read_integer, read_object
 from gateway import prompts
 from gateway.prompt import Ask, Message, Prompt, Schema
+from runstore.ids import content_id
 from runstore.records import Language
 
 STAGE = "intent"
@@ -21,6 +22,11 @@ SCHEMA = Schema(
         "additionalProperties": False,
     },
 )
+
+
+def question_id(query: str, expected: str, response: str) -> str:
+    """What is asked about an item, by what it holds: alike questions are one."""
+    return content_id("i", query, expected, response)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,4 +57,4 @@ class EndpointJudge:
             is_missing = given is None
             return Reading(score.value, score.value is not None or is_missing, not is_missing, score.reason)
 
-        return await ask_judge(self.ask, self.endpoint, prompt, read, stage=STAGE)
+        return await ask_judge(self.ask, self.endpoint, prompt, read, stage=STAGE, item=question_id(*texts))

@@ -79,6 +79,19 @@ async def score_tables(
     return scored
 
 
+def questions(tables: Sequence[Table], options: Options) -> Iterator[tuple[str, str, str]]:
+    """What a judge is asked about: query, expected and response of each item without a valid score of its own."""
+    state = State()
+    scored = Scored(list(tables), options, state, state.records(), None, judged=True)
+    for table in tables:
+        for block in _blocks(table, scored):
+            yield from ((item.query, item.expected, item.judged) for item in block if _is_open(item))
+
+
+def _is_open(item: Item) -> bool:
+    return item.intent is None and bool(item.judged.strip())
+
+
 def _blocks(table: Table, scored: Scored) -> Iterator[list[Item]]:
     block: list[Item] = []
     size = 0
@@ -108,7 +121,7 @@ async def _settle_intent(items: list[Item], judge: IntentJudge | None, scored: S
     for item in items:
         if item.intent is not None:
             continue
-        if judge is not None and item.judged.strip():
+        if judge is not None and _is_open(item):
             waiting.append(item)
             continue
         score = heuristic_score(item.query, item.judged)

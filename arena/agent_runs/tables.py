@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.agent_runs.columns import Columns, Mapping, locate, recognised
-from runstore.tables import Stream, assume, open_stream
+from runstore.tables import Shard, Stream, assume, open_stream
 
 Row = tuple[int, Sequence[str] | None]
 
@@ -55,12 +55,13 @@ class Layout:
 FIND_OUT = Layout()
 
 
-def open_table(path: Path, layout: Layout = FIND_OUT) -> Table:
+def open_table(source: Path | Shard, layout: Layout = FIND_OUT) -> Table:
     """Look at a file of any form that :func:`runstore.tables.open_stream` knows.
 
     Raises InputProblem where it can't be read or lacks a required column.
     """
-    stream = open_stream(path, lambda names: recognised(names, layout.mapping), layout.encoding, layout.delimiter)
+    mapping = layout.mapping
+    stream = open_stream(source, lambda names: recognised(names, mapping), layout.encoding, layout.delimiter)
     if not (layout.encoding or layout.delimiter):
-        assume(path, stream.assumed())
-    return Table(stream, locate(stream.header, path, layout.mapping, layout.optional))
+        assume(stream.path, stream.assumed())
+    return Table(stream, locate(stream.header, stream.path, mapping, layout.optional))

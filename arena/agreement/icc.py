@@ -5,8 +5,9 @@ Tables with gaps: variance components by fitting constants (Henderson 1953, meth
 figures where nothing is missing; average forms then count the harmonic mean of ratings per item (ten Hove,
 Jorgensen & van der Ark 2022).
 
-F intervals presume normal ratings. With gaps, fewer than five values, more than half of the ratings alike, or a
-skewness beyond 1, the interval is a jackknife over items (:mod:`arena.agreement.jackknife`), for these raters.
+F intervals presume normal ratings. With gaps, fewer than five values, one value for more than half of the ratings,
+more than half of the items rated alike by all, or a skewness beyond 1 (0.7 below ten items), the interval is a
+jackknife over items (:mod:`arena.agreement.jackknife`), for these raters.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from arena.agreement.jackknife import groups, interval, mode_of
+from arena.agreement.jackknife import FEWEST_CLUSTERS, groups, interval, mode_of
 from arena.agreement.result import FloatArray, Statistic, missing, settle
 
 FORMS = ("1", "2", "3")
@@ -27,7 +28,8 @@ _MODELS = {
     "3": "two-way mixed, consistency",
 }
 _NOISE = 1e-10
-_FEWEST_VALUES, _COMMONEST_SHARE, _MOST_SKEW = 5, 0.5, 1.0
+_FEWEST_VALUES, _COMMONEST_SHARE, _ALIKE_SHARE = 5, 0.5, 0.5
+_MOST_SKEW, _MOST_SKEW_OF_FEW = 1.0, 0.7
 
 
 @dataclass(frozen=True)
@@ -210,11 +212,18 @@ def _intervals(table: FloatArray, found: Components, level: float) -> Bounds:
 
 
 def _may_be_normal(table: FloatArray) -> bool:
-    """Whether limits may presume normal ratings: enough values, none too often, not heaped at one end."""
-    ratings = table[np.isfinite(table)]
-    counts = np.unique(ratings, return_counts=True)[1]
-    heaped = abs(float(stats.skew(ratings))) > _MOST_SKEW
-    return len(counts) >= _FEWEST_VALUES and not heaped and counts.max() <= _COMMONEST_SHARE * len(ratings)
+    """Whether limits may presume normal ratings: enough values, none too often, not heaped at one end, and errors
+    that most items show (where raters mostly agree, the few disagreements are no normal error).
+    """
+    counts = np.unique(table, return_counts=True)[1]
+    most_skew = _MOST_SKEW if len(table) >= FEWEST_CLUSTERS else _MOST_SKEW_OF_FEW
+    alike = float((table.max(axis=1) == table.min(axis=1)).mean())
+    return (
+        len(counts) >= _FEWEST_VALUES
+        and counts.max() <= _COMMONEST_SHARE * table.size
+        and alike <= _ALIKE_SHARE
+        and abs(float(stats.skew(table, axis=None))) <= most_skew
+    )
 
 
 def mean_squares(table: ArrayLike) -> dict[str, float]:

@@ -2,11 +2,11 @@
 
 With theta the coefficient of all G clusters and theta_g that without cluster g, the standard error is the root of
 the sum of (theta_g - theta)^2 (Efron & Stein 1981, without the factor (G - 1) / G), and the quantile Student's
-with as many degrees of freedom as clusters move theta: (sum d^2)^2 / sum d^4 of those differences d, which is G
-where all move it alike and 1 where one does. Three intervals are made of it: around theta, around theta freed of
-the jackknife's estimate of its bias, and around log(1 - theta), the disagreement beside that of chance, which
-can't fall below 0. The outermost limits hold what each alone misses at few items, and the estimate always lies
-between them.
+with one degree of freedom less than clusters move theta: (sum d^2)^2 / sum d^4 of those differences d, which is G
+where all move it alike and 1 where one does (then 1 degree is taken). Three intervals are made of it: around
+theta, around theta freed of the jackknife's estimate of its bias, and around log(1 - theta), the disagreement
+beside that of chance, which can't fall below 0. The outermost limits hold what each alone misses at few items, and
+the estimate always lies between them.
 ``bench/agreement.py`` measures how often they hold the truth.
 """
 
@@ -106,7 +106,7 @@ def interval(
     error = float(np.sqrt(moved.sum()))
     if is_never_equal or error < 1e-9:
         return None, f"no interval: the {among.unit} show no spread"
-    degrees = min(among.count - 1, error**4 / float(np.square(moved).sum()))
+    degrees = max(error**4 / float(np.square(moved).sum()) - 1, 1.0)
     half = float(stats.t.ppf((1 + level) / 2, degrees)) * error
     bias = (among.count - 1) * float(left_out.mean() - value)
     apart = 1 - value

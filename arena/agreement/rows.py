@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from arena.agreement.result import StatisticRow
-from runstore.publish import parse_record, read_json
 from runstore.results import Number, Result
 
 
@@ -72,8 +69,3 @@ class _Measured(Result):
 
 class MeasureRow(AgreementRow, _Measured):
     """The same of one measure of a rubric: the total, an area, an item or an element."""
-
-
-def read_agreement(path: Path) -> AgreementRow:
-    """The ``agreement.json`` of a table. Raises InputProblem naming the field that is missing or wrong."""
-    return parse_record(AgreementRow, read_json(path), path)

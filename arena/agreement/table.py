@@ -11,14 +11,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from arena.agreement.alpha import Measurement
 from arena.agreement.result import FloatArray, settle
 from runstore.problems import InputProblem, Problem
-from runstore.tables import Names, Schema, Table, read_table, strict_number
+from runstore.tables import Names, Schema, Table, read_table, shards_of, strict_number
 
 COLUMNS = ("item", "rater", "value")
 RATINGS = Schema(
@@ -112,15 +111,23 @@ def parse_scale(text: str) -> Scale:
 
 
 def load(
-    path: Path, *, scale: Scale | None = None, measurement: Measurement | None = None, by: str | None = None
+    source: Path | str,
+    *,
+    scale: Scale | None = None,
+    measurement: Measurement | None = None,
+    by: str | None = None,
 ) -> Ratings:
-    """A table of any form that :func:`read_table` knows. Raises InputProblem naming file, row and field."""
-    rows = _ratings(read_table(path, RATINGS))
-    return from_rows(rows, source=str(path), scale=scale, measurement=measurement, by=by)
+    """A table of any form that :func:`read_table` knows, or many (:func:`runstore.tables.shards_of`), as one.
+
+    Raises InputProblem naming file, row and field.
+    """
+    files = shards_of(source)
+    names = {column: Names(files[0].path) for column in ("item", "rater")}
+    rows = (rating for file in files for rating in _ratings(read_table(file, RATINGS), names))
+    return from_rows(rows, source=str(source), scale=scale, measurement=measurement, by=by)
 
 
-def _ratings(table: Table) -> Iterable[Rating]:
-    names = {column: Names(table.path) for column in ("item", "rater")}
+def _ratings(table: Table, names: Mapping[str, Names]) -> Iterable[Rating]:
     flat = table.source != "json"
     absent = [name for name in COLUMNS if name not in table.header]
     if flat and absent:
@@ -134,7 +141,7 @@ def _ratings(table: Table) -> Iterable[Rating]:
         yield _rating(row, table.path, number, names)
 
 
-def _rating(row: Mapping[str, Any], path: Path, number: int, seen: Mapping[str, Names]) -> Rating:
+def _rating(row: Mapping[str, object], path: Path, number: int, seen: Mapping[str, Names]) -> Rating:
     names: list[str] = []
     for column in ("item", "rater"):
         value = row[column]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from statistics import mean
 
@@ -14,7 +15,7 @@ from arena.human.ratings import Scored
 from arena.human.study import Document, Study
 from runstore.problems import InputProblem
 from runstore.results import Result
-from runstore.tables import Schema, read_table
+from runstore.tables import Schema, read_table, strict_number
 
 SCORES = Schema(
     {"document": ("문서", "자료"), "condition": ("조건",), "judge": ("심판",), "total": ("점수", "score")}
@@ -65,10 +66,9 @@ def read_scores(path: Path, study: Study) -> dict[str, dict[Unit, float]]:
             continue
         if (document, condition) in found[judge]:
             raise InputProblem(path, "each document and condition once for a judge", found=document, line=line)
-        try:
-            found[judge][document, condition] = float(total)
-        except ValueError as error:
-            raise InputProblem(path, "a number", found=total, line=line, field="total") from error
+        if (value := strict_number(total)) is None or not isfinite(value):
+            raise InputProblem(path, "a number", found=total, line=line, field="total")
+        found[judge][document, condition] = value
     return dict(found)
 
 

@@ -7,10 +7,10 @@ under a condition has no answer while the condition does not hold.
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from arena.rubrics.rubric import Rubric, load_rubric
 from runstore.languages import known_language, languages, words
 from runstore.records import Language
-from runstore.tables import whole_number
+from runstore.tables import strict_number, whole_number, width_folded
 
 NOT_APPLICABLE = "NA"
 FLAGS = "flags"  # where a rubric's item stands in the id of a question about one of its flags
@@ -219,6 +219,9 @@ def read_form(questions: Sequence[Question], data: Mapping[str, str]) -> Filled:
     return Filled(values, tuple(missing), wrong)
 
 
+_GROUPED = re.compile(r"[+-]?\d{1,3}(?:[, ]\d{3})+(?:\.\d+)?")
+
+
 def read_answer(question: Question, raw: str) -> tuple[str, str | None]:
     """(answer, None), ("", None) if missing, or ("", complaint): ``option``, ``number``, ``range``, ``long``."""
     text = raw.replace("\r\n", "\n").strip()
@@ -236,15 +239,16 @@ def read_answer(question: Question, raw: str) -> tuple[str, str | None]:
 
 
 def _read_number(question: Question, text: str) -> tuple[str, str | None]:
-    plain = unicodedata.normalize("NFKC", text)
+    plain = width_folded(text)
     for unit in (question.unit or {}).values():
         plain = plain.removesuffix(unit)
-    plain = plain.replace(",", "").replace(" ", "")
-    try:
-        number = Decimal(plain)
-    except InvalidOperation:
+    plain = plain.strip()
+    if _GROUPED.fullmatch(plain):
+        plain = re.sub("[, ]", "", plain)
+    if strict_number(plain) is None or len(plain) > 20:
         return "", "number"
-    if not number.is_finite() or len(plain) > 20 or abs(number) >= Decimal(10) ** 15:
+    number = Decimal(plain)
+    if abs(number) >= Decimal(10) ** 15:
         return "", "number"
     low, high = question.minimum, question.maximum
     if (low is not None and number < Decimal(str(low))) or (high is not None and number > Decimal(str(high))):

@@ -84,6 +84,7 @@ def read_returned(
         items.setdefault((one.rater, one.document), []).append(one)
     found = Returned()
     conflicting: dict[tuple[tuple[str, int], str], set[str]] = {}
+    surveys: dict[tuple[str, str], dict[str, None]] = {}
     raters = Names(path)
     for line, row in text_rows(table):
         if not row["value"].strip():
@@ -92,7 +93,7 @@ def read_returned(
         row[document] = clean_name(row.get(document, ""))
         found.rows += 1
         if _position(row).casefold() == SURVEY:
-            _take_survey(found, path, line, row, plan, survey or {})
+            _take_survey(found, surveys, path, line, row, plan, survey or {})
             continue
         item = _planned(path, line, row, document, items)
         question = questions[item.group].get(clean_name(row["question"]))
@@ -111,18 +112,24 @@ def read_returned(
         found.conflicts.append(
             f"{key[0]}, item {key[1]}, {question}: {' and '.join(sorted(values))}; none was taken"
         )
+    for (rater, name), given in surveys.items():
+        if len(given) == 1:
+            found.survey.setdefault(rater, {})[name] = next(iter(given))
+        else:
+            found.conflicts.append(f"{rater}, survey, {name}: {' and '.join(sorted(given))}; none was taken")
     return found
 
 
 def _take_survey(
     found: Returned,
+    surveys: dict[tuple[str, str], dict[str, None]],
     path: Path,
     line: int,
     row: Mapping[str, str],
     plan: Sequence[Assignment],
     survey: Mapping[str, Question],
 ) -> None:
-    """An answer to the closing survey; the first of two different ones stands and the other is told."""
+    """An answer to the closing survey."""
     rater, name = row["rater"], clean_name(row["question"])
     if all(one.rater != rater for one in plan):
         raise InputProblem(path, "a rater of the plan", found=rater, line=line, field="rater")
@@ -134,9 +141,7 @@ def _take_survey(
             f"line {line}: {rater}, survey, {name}: {row['value'][:80]!r} is no answer to this question"
         )
         return
-    had = found.survey.setdefault(rater, {}).setdefault(name, value)
-    if had != value:
-        found.conflicts.append(f"{rater}, survey, {name}: {had} and {value}; the first stands")
+    surveys.setdefault((rater, name), {})[value] = None
 
 
 def _take(

@@ -82,8 +82,11 @@ def read_coded(path: Path) -> Themes:
         themes = coded[text][cells["coder"]]
         if cells["theme"] in themes:
             raise InputProblem(path, "each theme once for a text and coder", found=cells["theme"], line=line)
-        if cells["theme"]:
-            themes.add(cells["theme"])
+        themes.add(cells["theme"])
+        if len(themes) > 1 and "" in themes:
+            raise InputProblem(
+                path, "either themes or a blank one for a text and coder", found="both", line=line, field="theme"
+            )
     if not coded:
         raise InputProblem(path, "at least one coded text", found="none")
     return themes_of(coded)
@@ -93,7 +96,7 @@ def themes_of(coded: Mapping[Text, Mapping[str, set[str]]]) -> Themes:
     """The themes of texts: by text, what each coder found."""
     coders = sorted({coder for given in coded.values() for coder in given})
     conditions = sorted({text[2] for text in coded})
-    names = sorted({theme for given in coded.values() for found in given.values() for theme in found})
+    names = sorted({theme for given in coded.values() for found in given.values() for theme in found} - {""})
     return Themes(
         coders=tuple(coders),
         texts={condition: sum(text[2] == condition for text in coded) for condition in conditions},

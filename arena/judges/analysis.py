@@ -49,7 +49,6 @@ METHOD = (
     "Bradley-Terry over single readable rounds, ties as half a win each way; first slot and length by judge, own "
     "family over all judges together; intervals clustered by dialogue"
 )
-ALPHA = "Krippendorff's alpha, nominal"
 PANEL = "Crowd-BT (Chen et al. 2013), penalised maximum likelihood over single readable rounds, ties as halves"
 
 

@@ -7,18 +7,15 @@ nothing that it claims about the student or about labels changes anything withou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast, get_args
 
 from arena.asking import Reading, ask_judge, fence
+from arena.prompted import Prompted
 from arena.reading import read_object
 from arena.rubrics.evidence import quote_found
-from gateway import prompts
 from gateway.errors import CallFailed
 from gateway.prompt import Ask, Message, Prompt, Schema
 from knowledge.topic import MOVES, Topic
-from runstore.records import Language
 from runstore.student_records import MoveLabel, MoveName
 
 SCHEMA = Schema(
@@ -50,21 +47,10 @@ _MOVES: tuple[MoveName, ...] = get_args(MoveName)
 Read = tuple[MoveLabel, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelLabeller:
-    """An endpoint that labels, with its prompt."""
+class ModelLabeller(Prompted):
+    """An endpoint that labels."""
 
-    name: str
-    text: prompts.PromptFile
-
-    @classmethod
-    def load(cls, endpoint: str, language: Language = "en", folder: Path | None = None) -> ModelLabeller:
-        """With the shipped prompt, or the user's own out of ``folder``. Raises Problem, InputProblem."""
-        return cls(endpoint, prompts.load("arena", "moves", language, folder))
-
-    @property
-    def hashes(self) -> dict[str, str]:
-        return {f"{self.text.name}.{self.text.language}": self.text.hash}
+    PROMPT = "moves"
 
     def prompt(self, topic: Topic, before: str, said: str) -> Prompt:
         """What is sent; no tutor's name is in it."""

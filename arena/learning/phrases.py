@@ -1,8 +1,9 @@
-"""Moves read by a topic's own phrases: no call, the same every time, and only as good as the phrases are.
+"""Moves read by a topic's own phrases and words: no call, the same every time, and blind to most of what is free.
 
 Sentence by sentence: a phrase of a component that is stated is told, in a question it is a hint; a misconception's
 cue that is stated is wrong, in a question it is a contrast. What is denied, or set up as a case to think about, is
-not stated. The same rule tells who said a component first.
+not stated. Where a sentence has no phrase, it is what it shares enough words with (:mod:`knowledge.wording`). The
+same rule tells who said a component first.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Literal
 
 from arena.rubrics.evidence import quote_found
 from gateway.prompt import Ask
-from knowledge.topic import Topic
+from knowledge.topic import Misconception, Topic
 from runstore.student_records import MoveLabel, MoveName
 
 NAME = "phrases"
@@ -91,11 +92,11 @@ def manner(sentence: str, phrase: str) -> Manner:
 
 
 def said_of(topic: Topic, text: str) -> Iterator[tuple[str, str]]:
-    """(component, phrase) that a text states."""
+    """(component, words of the text) that a text states."""
     for sentence in sentences(text):
-        for component in topic.taught:
-            if (phrase := _phrase(component.key_phrases, sentence)) and manner(sentence, phrase) == "states":
-                yield component.id, phrase
+        for component, move, _, quote in _moves(topic, sentence, is_asked=False):
+            if move == "tell" and topic.component[component].level != "untouched":
+                yield component, quote
 
 
 _OF_MISCONCEPTION: dict[Manner, MoveName] = {"states": "wrong", "asks": "contrast", "denies": "mention"}
@@ -105,17 +106,37 @@ _OF_COMPONENT: dict[Manner, MoveName] = {"states": "tell", "asks": "hint", "deni
 def _moves(topic: Topic, sentence: str, *, is_asked: bool) -> Iterator[tuple[str, MoveName, str | None, str]]:
     """``is_asked``: a question follows, so that a misconception in this sentence is a case to think about."""
     aimed: set[str] = set()
+    is_known = False
     for misconception in topic.misconceptions:
         if cue := _phrase(misconception.cues, sentence):
+            is_known = True
             aimed.add(misconception.of)
-            how = manner(sentence, cue)
-            how = "asks" if how == "states" and is_asked else how
-            target = misconception.id if how != "denies" else None
-            yield misconception.of, _OF_MISCONCEPTION[how], target, cue
+            yield _against(misconception, manner(sentence, cue), cue, is_asked=is_asked)
     for component in topic.components:
         phrase = _phrase(component.key_phrases, sentence)
         if phrase and component.id not in aimed:
+            is_known = True
             yield component.id, _OF_COMPONENT[manner(sentence, phrase)], None, phrase
+    near = None if is_known else topic.wording.nearest(sentence)
+    if isinstance(near, Misconception):
+        yield _against(near, _manner_of(sentence, near.says), sentence, is_asked=is_asked)
+    elif near is not None:
+        yield near.id, _OF_COMPONENT[_manner_of(sentence, near.states)], None, sentence
+
+
+def _against(
+    misconception: Misconception, how: Manner, quote: str, *, is_asked: bool
+) -> tuple[str, MoveName, str | None, str]:
+    how = "asks" if how == "states" and is_asked else how
+    return misconception.of, _OF_MISCONCEPTION[how], misconception.id if how != "denies" else None, quote
+
+
+def _manner_of(sentence: str, meant: str) -> Manner:
+    """How a sentence brings up something that it puts in other words. What is meant may itself deny something."""
+    if _ASKS.search(sentence):
+        return "asks"
+    is_denied = _DENIES.search(sentence) and not _DENIES.search(meant)
+    return "denies" if _ASCRIBES.search(sentence) or is_denied else "states"
 
 
 def _phrase(phrases: Iterable[str], sentence: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from arena.agreement.result import StatisticRow
 from arena.learning.paired import Mean
@@ -149,7 +149,7 @@ class StudentSide(Result):
     panel: Panel
     arms: tuple[ArmRow, ...]
     differences: tuple[DifferenceRow, ...]
-    order: dict[str, Any] | None
+    order: dict[str, object] | None
     judges: tuple[JudgesRow, ...]
     same_family: bool
     notes: tuple[str, ...]

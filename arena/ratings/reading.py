@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.ratings import shards
 from arena.ratings.battles import Battles, Chunk, Collector
 from arena.ratings.columns import Encoded, arrow, encode
 from arena.ratings.game_ids import GameIds
@@ -30,10 +29,13 @@ from runstore.tables import (
     Csv,
     Names,
     Schema,
+    Shard,
     assume,
+    is_one_file,
     open_csv,
     read_table,
     rename_columns,
+    shards_of,
     strict_number,
 )
 from runstore.tables.encodings import detect_encoding
@@ -101,16 +103,15 @@ def read_battles(source: Path | str, columns: Columns | None = None, baseline: s
     columns, path = columns or Columns(), Path(source)
     if path.exists() and (neighbour := judgments(path, baseline) or logs(path)) is not None:
         return _neighbours(path, neighbour, columns)
-    if shards.is_one_file(source):
+    if is_one_file(source):
         if path.suffix.lower() not in SUFFIXES:
             raise InputProblem(path, f"a file ending in {', '.join(SUFFIXES)}", found=path.suffix or path.name)
         if not path.is_file():
             raise InputProblem(path, "a readable file", found="no such file")
-        return _counted([shards.Shard(path)], columns)
-    return _counted(shards.find(source), columns)
+    return _counted(shards_of(source), columns)
 
 
-def _counted(files: Sequence[shards.Shard], columns: Columns) -> Battles:
+def _counted(files: Sequence[Shard], columns: Columns) -> Battles:
     names = Names(files[0].path)
     collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster)
     games = GameIds()
@@ -131,16 +132,15 @@ def _counted(files: Sequence[shards.Shard], columns: Columns) -> Battles:
     return collector.battles()
 
 
-def _read(shard: shards.Shard, columns: Columns) -> Iterator[Raw]:
+def _read(shard: Shard, columns: Columns) -> Iterator[Raw]:
     """The chunks of one file."""
-    if shard.opened is not None:
-        return _parquet_chunks(shard.path, columns, shard)
+    if shard.path.suffix.lower() == ".parquet":
+        return _parquet_chunks(shard, columns)
     kinds: dict[str, Callable[[Path, Columns], Iterator[Raw]]] = {
         ".csv": _csv_chunks,
         ".tsv": _csv_chunks,
         ".jsonl": _json_chunks,
         ".ndjson": _json_chunks,
-        ".parquet": _parquet_chunks,
     }
     return kinds.get(shard.path.suffix.lower(), _table_chunks)(shard.path, columns)
 
@@ -256,19 +256,20 @@ def _csv_chunks(path: Path, columns: Columns) -> Iterator[Raw]:
     own = [name or f"\0{place}" for place, name in enumerate(head.names)]
     read = csv.ReadOptions(block_size=_CSV_BYTES, column_names=own, skip_rows=1)
     parse = csv.ParseOptions(newlines_in_values=True, delimiter=file.delimiter)
+    done = 0
     try:
         with csv.open_csv(path, read_options=read, parse_options=parse, convert_options=convert) as stream:
             for batch in stream:
                 yield {name: batch.column(name) for name in wanted}
-    except pa.ArrowInvalid as error:
-        if "Empty CSV" not in str(error):
-            raise InputProblem(path, "a CSV table in UTF-8", found=str(error)) from error
+                done += batch.num_rows
+    except pa.ArrowInvalid:  # Arrow names no line, and takes no stray separator at a row's end
+        yield from _plain_chunks(head, wanted, done)
 
 
-def _plain_chunks(head: Csv, wanted: Sequence[str]) -> Iterator[Raw]:
-    """By the standard library, some ten times slower."""
+def _plain_chunks(head: Csv, wanted: Sequence[str], done: int = 0) -> Iterator[Raw]:
+    """By the standard library, some ten times slower; the first ``done`` rows were read before."""
     places = {name: head.names.index(name) for name in wanted}
-    rows = (cells for _, cells in head.rows())
+    rows = islice((cells for _, cells in head.rows()), done, None)
     while some := list(islice(rows, _JSON_ROWS)):
         yield {name: [row[at] for row in some] for name, at in places.items()}
 
@@ -332,13 +333,14 @@ def _columns_of(path: Path, rows: list[Raw], columns: Columns, present: set[str]
     return {name: [row.get(name) for row in rows] for name in columns.wanted() if name in present}
 
 
-def _parquet_chunks(path: Path, columns: Columns, shard: shards.Shard | None = None) -> Iterator[Raw]:
+def _parquet_chunks(shard: Shard, columns: Columns) -> Iterator[Raw]:
+    path = shard.path
     try:
         pa, parquet = arrow(), arrow("parquet")
     except ImportError as error:
         raise Problem(f"{path}: reading Parquet needs pyarrow (install tutor-arena[parquet])") from error
     try:
-        handle: Any = path if shard is None or shard.opened is None else shard.opened()
+        handle = shard.handle
         file = parquet.ParquetFile(handle)
         own = list(file.schema_arrow.names)
         names, told = rename_columns(path, own, BATTLES, None)

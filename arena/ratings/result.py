@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal, cast
 
 import numpy as np
 from pydantic import BeforeValidator, PlainSerializer
@@ -22,7 +22,7 @@ SOLVER = "newton"
 Decision = Literal["a", "b", "not told apart", "not enough data"]
 
 
-def _settings_row(settings: Settings) -> dict[str, Any]:
+def _settings_row(settings: Settings) -> dict[str, object]:
     return {**asdict(settings), "solver": SOLVER}
 
 

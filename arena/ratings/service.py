@@ -10,6 +10,9 @@ import numpy as np
 from arena.ratings.result import Leaderboard, number
 from runstore.records import Reply
 
+Figures = tuple[float | None, float | None]
+"""Seconds and US dollars of one reply."""
+
 
 def with_service(board: Leaderboard, replies: Iterable[Reply]) -> Leaderboard:
     """The board with seconds and US dollars of each endpoint's replies.
@@ -18,16 +21,16 @@ def with_service(board: Leaderboard, replies: Iterable[Reply]) -> Leaderboard:
     of the ``timed`` replies; ``usd_per_1000`` is 1,000 times the mean over the ``priced`` ones. What no reply
     tells is None: a price that nobody knows is not 0.
     """
-    of = defaultdict[str, list[Reply]](list)
+    of = defaultdict[str, list[Figures]](list)
     for reply in replies:
-        of[reply.endpoint].append(reply)
+        of[reply.endpoint].append((reply.latency_s, reply.cost_usd))
     models = [model.model_copy(update=_figures(of[model.name])) for model in board.models]
     return board.model_copy(update={"models": tuple(models)})
 
 
-def _figures(replies: list[Reply]) -> dict[str, float | None]:
-    seconds = [reply.latency_s for reply in replies if reply.latency_s is not None]
-    dollars = [reply.cost_usd for reply in replies if reply.cost_usd is not None]
+def _figures(replies: list[Figures]) -> dict[str, float | None]:
+    seconds = [latency for latency, _ in replies if latency is not None]
+    dollars = [cost for _, cost in replies if cost is not None]
     median, high = np.quantile(seconds, (0.5, 0.95)).tolist() if seconds else (None, None)
     return {
         "replies": len(replies),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from sys import intern
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,25 +33,21 @@ def from_verdicts(
     style of each (subset, endpoint). Raises Problem for a verdict that occurs twice or whose winner is neither
     endpoint.
     """
-    _check(verdicts)
-    valid = [verdict for verdict in verdicts if verdict.outcome != "invalid"]
-    sides = [verdict.endpoints for verdict in valid]
-    battles = from_columns(
-        [a for a, _ in sides],
-        [b for _, b in sides],
-        [_word(verdict.winner, a) for verdict, (a, _) in zip(valid, sides, strict=True)],
-        cluster=[verdict.dialogue for verdict in valid],
-        cluster_name="dialogue",
-        categories=_categories([(verdict.subset, verdict.criterion) for verdict in valid], labels),
-        covariates=None if styles is None else _covariates(valid, styles),
-        names=sorted({name for verdict in verdicts for name in verdict.endpoints}),
-    )
-    invalid = Counter(_pair(*verdict.endpoints) for verdict in verdicts if verdict.outcome == "invalid")
-    agreement = Counter("invalid" if v.outcome == "invalid" else v.agreement for v in verdicts)
+    seen: set[tuple[str, str, tuple[str, str]]] = set()
+    names: set[str] = set()
+    agreement: Counter[str] = Counter()
+    columns = _Columns()
+    for verdict in verdicts:
+        key = (intern(verdict.subset), intern(verdict.criterion), _pair(*map(intern, verdict.endpoints)))
+        _check(verdict, key, seen)
+        seen.add(key)
+        names.update(verdict.endpoints)
+        is_invalid = verdict.outcome == "invalid"
+        agreement["invalid" if is_invalid else verdict.agreement] += 1
+        columns.add(verdict, verdict.endpoints, is_valid=not is_invalid)
+    battles = columns.battles(_categories(columns.items, labels), names, _covariates(columns, styles))
     return replace(
         battles,
-        cluster_name="dialogue",
-        invalid=dict(invalid),
         agreement={kind: agreement[kind] for kind in AGREEMENTS},
         rounds=from_judgments(judgments, labels) if judgments else None,
     )
@@ -58,21 +55,57 @@ def from_verdicts(
 
 def from_judgments(judgments: Sequence[Judgment], labels: Labels | None = None) -> Battles:
     """One battle a readable round, the endpoint in slot A shown first, clustered by dialogue."""
-    valid = [judgment for judgment in judgments if judgment.outcome != "unreadable"]
-    categories = _categories([(j.subset, j.criterion) for j in valid], labels)
-    categories["judge"] = [judgment.judge for judgment in valid]
-    battles = from_columns(
-        [judgment.slot_a for judgment in valid],
-        [judgment.slot_b for judgment in valid],
-        [_word(judgment.winner, judgment.slot_a) for judgment in valid],
-        first=["model_a"] * len(valid),
-        cluster=[judgment.dialogue for judgment in valid],
-        cluster_name="dialogue",
-        categories=categories,
-        names=sorted({name for judgment in judgments for name in (judgment.slot_a, judgment.slot_b)}),
-    )
-    unread = Counter(_pair(j.slot_a, j.slot_b) for j in judgments if j.outcome == "unreadable")
-    return replace(battles, cluster_name="dialogue", invalid=dict(unread))
+    columns, judges, names = _Columns(), list[str](), set[str]()
+    for judgment in judgments:
+        sides = (judgment.slot_a, judgment.slot_b)
+        names.update(sides)
+        columns.add(judgment, sides, is_valid=judgment.outcome != "unreadable")
+        if judgment.outcome != "unreadable":
+            judges.append(intern(judgment.judge))
+    categories = _categories(columns.items, labels)
+    categories["judge"] = list[str | None](judges)
+    return columns.battles(categories, names, first=["model_a"] * len(judges))
+
+
+class _Columns:
+    """Battles as columns while records go by: none of them is kept, and each name once."""
+
+    def __init__(self) -> None:
+        self.sides: tuple[list[str], list[str]] = ([], [])
+        self.items: list[tuple[str, str]] = []
+        self._winners: list[str] = []
+        self._dialogues: list[str] = []
+        self._invalid: Counter[tuple[str, str]] = Counter()
+
+    def add(self, record: Verdict | Judgment, sides: tuple[str, str], *, is_valid: bool) -> None:
+        if not is_valid:
+            self._invalid[_pair(*sides)] += 1
+            return
+        for column, name in zip(self.sides, sides, strict=True):
+            column.append(intern(name))
+        self.items.append((intern(record.subset), intern(record.criterion)))
+        self._winners.append(_word(record.winner, sides[0]))
+        self._dialogues.append(intern(record.dialogue))
+
+    def battles(
+        self,
+        categories: Mapping[str, list[str | None]],
+        names: Iterable[str],
+        covariates: Mapping[str, NDArray[np.float64]] | None = None,
+        first: list[str] | None = None,
+    ) -> Battles:
+        """``names`` of all who met, also where nothing came of it."""
+        battles = from_columns(
+            *self.sides,
+            self._winners,
+            first=first,
+            cluster=self._dialogues,
+            cluster_name="dialogue",
+            categories=categories,
+            covariates=covariates,
+            names=sorted(names),
+        )
+        return replace(battles, cluster_name="dialogue", invalid=dict(self._invalid))
 
 
 def subset_labels(subsets: Iterable[Subset]) -> dict[str, dict[str, str]]:
@@ -94,10 +127,12 @@ def reply_styles(replies: Iterable[Reply]) -> dict[tuple[str, str], dict[str, fl
     return {(reply.subset, reply.endpoint): features(reply.text) for reply in replies}
 
 
-def _covariates(verdicts: Sequence[Verdict], styles: Styles) -> dict[str, NDArray[np.float64]]:
+def _covariates(columns: _Columns, styles: Styles | None) -> dict[str, NDArray[np.float64]] | None:
+    if styles is None:
+        return None
     sides: list[NDArray[np.float64]] = []
-    for side in (0, 1):
-        keys = [(verdict.subset, verdict.endpoints[side]) for verdict in verdicts]
+    for column in columns.sides:
+        keys = [(subset, name) for (subset, _), name in zip(columns.items, column, strict=True)]
         missing = next((key for key in keys if key not in styles), None)
         if missing is not None:
             raise Problem(f"style: found no reply of {missing[1]!r} to subset {missing[0]!r}")
@@ -123,13 +158,11 @@ def _pair(a: str, b: str) -> tuple[str, str]:
     return (a, b) if a <= b else (b, a)
 
 
-def _check(verdicts: Sequence[Verdict]) -> None:
-    seen: set[tuple[str, str, tuple[str, str]]] = set()
-    for verdict in verdicts:
-        key = (verdict.subset, verdict.criterion, _pair(*verdict.endpoints))
-        where = f"verdict of subset {verdict.subset!r}, {verdict.criterion}, {' against '.join(key[2])}"
-        if key in seen:
-            raise Problem(f"{where}: found twice, expected once")
-        if (verdict.outcome == "win") != (verdict.winner in verdict.endpoints):
-            raise Problem(f"{where}: found winner {verdict.winner!r} for outcome {verdict.outcome!r}")
-        seen.add(key)
+def _check(
+    verdict: Verdict, key: tuple[str, str, tuple[str, str]], seen: set[tuple[str, str, tuple[str, str]]]
+) -> None:
+    where = f"verdict of subset {verdict.subset!r}, {verdict.criterion}, {' against '.join(key[2])}"
+    if key in seen:
+        raise Problem(f"{where}: found twice, expected once")
+    if (verdict.outcome == "win") != (verdict.winner in verdict.endpoints):
+        raise Problem(f"{where}: found winner {verdict.winner!r} for outcome {verdict.outcome!r}")

@@ -12,8 +12,15 @@ from gateway.thinking import without_thinking
 
 Letter = Literal["a", "b", "c"]
 
-_EMPHASIS = str.maketrans("", "", "*_`~")
+_EMPHASIS = str.maketrans("", "", "*_`")
+_SIGNS = ("#", "＃", "﹟")
+"""All that becomes a ``#`` where texts are folded: one without them holds no line that ``###`` opens."""
 _LETTER = re.compile(r"(?<![A-Za-z0-9\\])\(\s*([abc])\s*\)", re.IGNORECASE)
+_UNDECIDED = re.compile(
+    r"(?:\b(?:not|neither|nor|never|rather than|instead of)|n['’]t(?: be)?|~)\s*\(\s*[abc]\s*\)"
+    r"|\(\s*[abc]\s*\)\s*(?:[?~]|[가이은는도]?\s*(?:아니|아닌|아닙))",
+    re.IGNORECASE,
+)
 _BARE = re.compile(r"[\[({\"'\s]*([abc])[\])}\"'\s.]*", re.IGNORECASE)
 
 
@@ -31,22 +38,25 @@ def read_marker(raw: str, *, finish: str = "stop", quoted: Sequence[str] = ()) -
     Emphasis, case, full-width and invisible characters, blanks and line ends do not matter. Thinking blocks are
     taken off first. ``quoted`` are the texts that were judged: a ``###`` line that also stands in one of them,
     together with its letter, is a quotation and is passed over. From the deciding line to the end of the reply
-    one and the same letter may occur any number of times; two different ones are a conflict. Never raises.
+    one and the same letter may occur any number of times; two different ones are a conflict. A letter that is
+    denied, asked or struck out decides nothing, nor do the form's three lines, copied. Never raises.
     """
     if not finished(finish):
         return LetterReading(None, CUT_OFF)
     lines = [line.translate(_EMPHASIS).strip() for line in plain_text(without_thinking(raw)).split("\n")]
     if not any(lines):
         return LetterReading(None, "the reply is empty")
-    sources = [folded(text) for text in quoted]
+    sources = [folded(text) for text in quoted if any(sign in text for sign in _SIGNS)]
     starts = [index for index, line in enumerate(lines) if line.startswith("###")]
     passed_over = False
     end = len(lines)
     for start in reversed(starts):
         section = "\n".join(lines[start:end])
-        if _is_quotation(section, sources):
+        if sources and _is_quotation(section, sources):
             passed_over, end = True, start
             continue
+        if _is_copied_form(lines[:end]):
+            return LetterReading(None, "the lines of the form, none chosen")
         return _one_letter(section)
     if passed_over:
         return LetterReading(None, "the only ### lines repeat the judged text")
@@ -60,7 +70,15 @@ def _is_quotation(section: str, sources: Sequence[str]) -> bool:
     return any(claim in source for source in sources)
 
 
+def _is_copied_form(lines: Sequence[str]) -> bool:
+    """Whether the last lines with a word are decisions for all three letters, one below the other."""
+    last = [_LETTER.findall(line) if line.startswith("###") else [] for line in lines if line][-3:]
+    return sorted(letter.lower() for found in last for letter in found[:1]) == ["a", "b", "c"]
+
+
 def _one_letter(section: str) -> LetterReading:
+    if undecided := _UNDECIDED.search(section):
+        return LetterReading(None, f"no decision: {' '.join(undecided[0].split())}")
     letters = {match.lower() for match in _LETTER.findall(section)}
     if len(letters) == 1:
         return LetterReading(cast("Letter", letters.pop()))

@@ -17,7 +17,7 @@ from gateway.thinking import without_thinking
 Object = dict[str, Any]
 UNPARSABLE = ("unparsable",)
 
-_FENCE = re.compile(r"```[A-Za-z0-9]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```", re.DOTALL)
+_FENCE = re.compile(r"(?P<mark>`{3,}|~{3,})[^`~\r\n]*\r?\n(?P<inside>.*?)\r?\n?[ \t]*(?P=mark)", re.DOTALL)
 _MARKED = re.compile(r"^[ \t]*#{3,}", re.MULTILINE)
 _MARKS = re.compile(r'["{}]|\\.', re.DOTALL)
 _VALUE = r'(-?\d+(?:\.\d+)?|true|false|null|"(?:[^"\\]|\\.)*")(?=\s*(?:,\s*["}]|\}|\n\s*"))'
@@ -88,7 +88,8 @@ def _candidates(text: str, keys: Collection[str]) -> list[_Candidate]:
     """The complete objects of a text that name one of the keys, in their order, none inside another."""
     whole = (0, len(text))
     spans = {whole: None} if text.startswith("{") else {}
-    spans |= dict.fromkeys(match.span(1) for match in _FENCE.finditer(text) if match[1].lstrip()[:1] in "{｛")
+    fenced = (match for match in _FENCE.finditer(text) if match["inside"].lstrip()[:1] in "{｛")
+    spans |= dict.fromkeys(match.span("inside") for match in fenced)
     spans |= dict.fromkeys(_balanced(text))
     read: list[_Candidate] = []
     for start, end in spans:
@@ -119,7 +120,7 @@ def _read(text: str, keys: Collection[str]) -> tuple[Object | None, tuple[str, .
 def _chosen(text: str, candidates: Sequence[_Candidate]) -> ObjectReading:
     """The candidate that all agree with, or that alone stands where an answer is put."""
     marks = [match.start() for match in _MARKED.finditer(text)]
-    fences = [match.span(1) for match in _FENCE.finditer(text)]
+    fences = [match.span("inside") for match in _FENCE.finditer(text)]
     places = (
         list(candidates),
         [each for each in candidates if marks and each.start > marks[-1]],

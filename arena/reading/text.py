@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from runstore.tables import is_width_variant
+
 STOPPED = frozenset({"stop", "end_turn", "stop_sequence", "eos"})
 CUT_OFF = "the reply was cut off or blocked"
 
-_WIDTH_TAGS = ("<wide>", "<narrow>", "<small>")
 # Joiners, fillers and variation selectors, which Unicode counts as marks, letters or symbols.
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -46,14 +47,6 @@ def plain_text(text: str) -> str:
     return text.replace("\r\n", "\n").translate(_PLAIN)
 
 
-def width_folded(text: str) -> str:
-    """Full-width forms as ASCII and nothing else: no sign goes, so no two numbers grow together."""
-    return "".join(
-        unicodedata.normalize("NFKC", sign) if not sign.isascii() and _is_width_variant(sign) else sign
-        for sign in text
-    )
-
-
 def trimmed(text: str) -> str:
     """The text without blanks and invisible characters around it."""
     start, end = 0, len(text)
@@ -62,10 +55,6 @@ def trimmed(text: str) -> str:
     while start < end and not plain_text(text[end - 1]).strip():
         end -= 1
     return text[start:end]
-
-
-def _is_width_variant(character: str) -> bool:
-    return unicodedata.decomposition(character).startswith(_WIDTH_TAGS)
 
 
 def _shown(character: str) -> str:
@@ -77,7 +66,7 @@ def _shown(character: str) -> str:
         return ""
     if character in _PARENTHESISED:
         return _PARENTHESISED[character]
-    if _is_width_variant(character):
+    if is_width_variant(character):
         return unicodedata.normalize("NFKC", character)
     return " " if character.isspace() else character
 

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from arena.reading.text import CUT_OFF, finished, plain_text, trimmed, width_folded
+from arena.reading.text import CUT_OFF, finished, plain_text, trimmed
 from gateway.thinking import without_thinking
+from runstore.tables import width_folded
 
 NOT_APPLICABLE = "not applicable"
 
@@ -20,13 +21,14 @@ _FLAGS: dict[str, int] = {
     "not satisfied": 0,
     "충족하지 않음": 0,
 }
-_NOT_APPLICABLE = frozenset({"na", "n/a", "n.a.", "not applicable", "not_applicable", "해당 없음", "해당없음"})
+_NOT_APPLICABLE = frozenset({"na", "n/a", "n.a", "not applicable", "not_applicable", "해당 없음", "해당없음"})
 _NUMBER = r"(?P<number>[+-]?[0-9]+(?:\.[0-9]+)?)"
 _ALONE = re.compile(
     rf"{_NUMBER}\s*(?:점|(?:/|(?:out\s+)?of\b)\s*(?P<most>[0-9]+)\s*점?)?"
     rf"|(?P<full>[0-9]+)\s*점\s*만점(?:에서?|에|중)?\s*(?P<given>[+-]?[0-9]+(?:\.[0-9]+)?)\s*점?",
     re.IGNORECASE,
 )
+_EMPHASIS = re.compile(r"(?<![0-9*_`])[*_`]++|[*_`]++(?![0-9])")  # between two digits it is none
 _LONE = re.compile(r"[+-]?[0-9]")
 _WHOLE = re.compile(r"[+-]?[0-9]+(?:\.0+)?")
 
@@ -50,7 +52,7 @@ def read_flag(value: object) -> int | Literal["not applicable"] | None:
         return int(value) if value in (0, 1) else None
     if not isinstance(value, str):
         return None
-    word = " ".join(plain_text(value).casefold().split()).strip(" .!()[]\"'*")
+    word = " ".join(plain_text(value).casefold().split()).strip(" \"'*").rstrip(" .!\"'*")
     return NOT_APPLICABLE if word in _NOT_APPLICABLE else _FLAGS.get(word)
 
 
@@ -87,11 +89,11 @@ def read_score(
     """
     if not finished(finish):
         return ScoreReading(None, CUT_OFF)
-    text = re.sub(r"[*_`]", "", width_folded(without_thinking(raw))).strip()
+    text = _EMPHASIS.sub("", width_folded(without_thinking(raw))).strip()
     if _LONE.match(text):
         return _lone_number(text.removesuffix("."), low, high)
     label = "|".join(re.escape(word) for word in labels)
-    labelled = list(re.finditer(rf"(?<![^\W_])(?:{label})\s*[:=]", text, re.IGNORECASE))
+    labelled = list(re.finditer(rf"(?<![^\W_])(?<!-)(?:{label})\s*[:=]", text, re.IGNORECASE))
     if not labelled:
         return ScoreReading(None, "no labelled score")
     given = text[labelled[-1].end() :].strip().split("\n", 1)[0]

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 from runstore.problems import InputProblem, Problem
 from runstore.publish import require_columns
@@ -31,7 +30,7 @@ class Score:
 class ScoreBattles:
     """Rows of a battles file, and how often each pair could not meet because one of the two has no score."""
 
-    rows: list[dict[str, Any]]
+    rows: list[dict[str, object]]
     without_score: dict[tuple[str, str], int]
 
 
@@ -50,7 +49,7 @@ def battles_from_scores(scores: Sequence[Score], margin: float) -> ScoreBattles:
         if score.model in field:
             raise Problem(f"{score.model!r} is scored twice on item {score.item!r} by judge {score.judge!r}")
         field[score.model] = score.value
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     without: Counter[tuple[str, str]] = Counter()
     for (item, judge), field in met.items():
         for a, b in combinations(sorted(field), 2):
@@ -62,7 +61,7 @@ def battles_from_scores(scores: Sequence[Score], margin: float) -> ScoreBattles:
     return ScoreBattles(rows, dict(without))
 
 
-def _battle(a: str, b: str, difference: float, margin: float) -> dict[str, Any]:
+def _battle(a: str, b: str, difference: float, margin: float) -> dict[str, object]:
     # Sums of decimals such as 0.1 + 0.2 must not decide whether a difference is within the margin.
     difference = round(difference, 9)
     winner = "tie" if abs(difference) <= margin else "model_a" if difference > 0 else "model_b"

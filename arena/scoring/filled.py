@@ -55,7 +55,8 @@ def read_filled(
     """What a reply gives of the ``wanted`` part of the rubric. Never raises.
 
     Keys must be the rubric's (an item's short label stands for its key); whatever else is in the object is left
-    alone. Elements that the object lacks, or all of them where no object could be read, are looked for one by one.
+    alone. Where no object could be read, the elements are looked for one by one; what a whole object lacks, or
+    gives in two ways that differ, is missing.
     """
     items = [item for item in rubric.items if wanted.of(item)]
     keys = {item.key for item in items} | {item.name for item in items} | wanted.flags
@@ -76,14 +77,20 @@ def read_filled(
 
 
 def _entry(sheet: dict[str, Any], item: Item, slot: str) -> Any:
-    node = sheet.get(item.key, sheet.get(item.name, _ABSENT))
+    node = _given(sheet, (item.key, item.name))
     if item.scale:
         return node
     return cast("dict[str, Any]", node).get(slot, _ABSENT) if isinstance(node, dict) else _ABSENT
 
 
+def _given(node: dict[str, Any], names: Sequence[str]) -> Any:
+    """What stands under one of the names, None where several are there and differ."""
+    found = [node[name] for name in dict.fromkeys(names) if name in node]
+    return _ABSENT if not found else found[0] if all(other == found[0] for other in found) else None
+
+
 def _with_scan(found: Filled, reading: ObjectReading, entry: Any, place: Slot, keys: set[str]) -> Any:
-    if entry is not _ABSENT or not reading.text:
+    if reading.value is not None or not reading.text:
         return entry
     value = scan_element(reading.text, *place, keys)
     if value is None:
@@ -96,7 +103,7 @@ def _take(found: Filled, rubric: Rubric, slot: Slot, entry: Any) -> None:
     value, reason = entry, None
     if isinstance(entry, dict):
         node = cast("dict[str, Any]", entry)
-        value = node.get("value", node.get(SCORE))
+        value = _given(node, ("value", SCORE))
         reason = next((node[name] for name in _REASONS if isinstance(node.get(name), str)), None)
     answer = None if value is _ABSENT else _answer(rubric, slot, value)
     if answer == NOT_APPLICABLE:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frontdesk.cli import options
 from frontdesk.runner.told import tell
 from runstore.languages import languages
 from runstore.problems import InputProblem, Problem
@@ -31,15 +32,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files",
         nargs="+",
-        type=Path,
+        type=options.source,
         metavar="FILE",
-        help="CSV, TSV, XLSX, JSON lines, a JSON array or Parquet; several are read as one",
+        help="CSV, TSV, XLSX, JSON lines, a JSON array or Parquet; several are read as one, as are "
+        "FOLDER, PATTERN or s3://…",
     )
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="folder for agent_runs.json, .md, .html and items.csv"
     )
     parser.add_argument(
-        "--compare", nargs="+", type=Path, metavar="FILE", help="the runs before, to test FILE against"
+        "--compare", nargs="+", type=options.source, metavar="FILE", help="the runs before, to test FILE against"
     )
     parser.add_argument(
         "--language", choices=languages(), default="ko", help="language of the reports (default: ko)"
@@ -63,6 +65,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--judge", metavar="NAME", help="endpoint that scores intent where the table has no valid score"
     )
     parser.add_argument("--config", type=Path, metavar="CONFIG", help="the configuration that describes --judge")
+    options.add_on_option(parser)
     _add_limits(parser)
     parser.add_argument(
         "--dry-run", action="store_true", help="only say how the files are read and what is missing"
@@ -88,19 +91,21 @@ def run(args: argparse.Namespace) -> int:
         raise InputProblem(args.out, "a folder for --out", found="a file")
     if (args.judge is None) != (args.config is None):
         raise Problem("--judge NAME and --config CONFIG go together")
-    layout, options = _layout(args), _options(args)
+    if args.on is not None and args.judge is None:
+        raise Problem("--on: found without --judge, expected both: elsewhere only calls are made")
+    layout, how = _layout(args), _options(args)
     tables, before = agent_runs.open_tables(args.files, args.compare or [], layout)
     if args.dry_run or args.out is None:
         print(to_json(agent_runs.describe([*tables, *before]), indent=True).decode())
         return 0
-    job = agent_runs.Job(tables, before, options, args.out)
+    job = agent_runs.Job(tables, before, how, args.out)
     return agent_runs.run(job, _judge(args), lambda analysis: _report(args, analysis))
 
 
 def _judge(args: argparse.Namespace) -> Judge | None:
     from frontdesk.runner.agent_runs import Judge
 
-    return None if args.judge is None else Judge.of(args.config, args.judge, args.language)
+    return None if args.judge is None else Judge.of(args.config, args.judge, args.language, args.on)
 
 
 def _layout(args: argparse.Namespace) -> Layout:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from frontdesk.cli import options
 from frontdesk.runner.told import tell
 from runstore.languages import languages
 
@@ -13,10 +14,11 @@ from runstore.languages import languages
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ratings",
-        type=Path,
+        type=options.source,
         required=True,
         metavar="FILE",
-        help="CSV, TSV, XLSX, JSON lines, a JSON array or Parquet, with the columns item, rater, value",
+        help="CSV, TSV, XLSX, JSON lines, a JSON array or Parquet, with the columns item, rater, value; many "
+        "files as FOLDER, PATTERN or s3://…",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the reports go")
     parser.add_argument(

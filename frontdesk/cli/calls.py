@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _repair(folder: Path) -> int:
     """Say what was set aside, line by line, and what that means."""
-    from runstore.journal import RunLock
+    from runstore.runlock import RunLock
     from runstore.segments import repair
 
     if not (folder / "journal").is_dir():

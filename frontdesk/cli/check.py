@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     """0, or 1 where a role could not be played, or ``run`` would refuse the configuration whatever its options."""
     from frontdesk.cli import estimate
     from frontdesk.cli.listing import print_object
-    from frontdesk.runner import config as configuration
+    from frontdesk.runner import config_file as configuration
     from frontdesk.runner import preflight
 
     config = configuration.load(args.config)

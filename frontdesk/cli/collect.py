@@ -31,6 +31,10 @@ def run(args: argparse.Namespace) -> int:
     names = list(config.require_collect().endpoints)
     given = read_subsets(args.input) if args.input is not None else None
 
+    if args.dry_run:
+        subsets = stages.folder_of(args, config).subsets() if given is None else given
+        return stages.dry_run(args, config, "collect", subsets=len(subsets))
+
     async def work(session: Session) -> int:
         folder = session.folder
         if given is not None:

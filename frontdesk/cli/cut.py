@@ -37,12 +37,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _cut_file(args: argparse.Namespace) -> int:
-    from frontdesk.runner import config as configuration
+    from frontdesk.runner import config_file as configuration
     from frontdesk.runner.cutting import cut_file
 
     if args.output is None:
         raise Problem("--input needs --output")
-    config = configuration.load(args.config) if args.config is not None else configuration.Config()
+    config = configuration.load(args.config) if args.config is not None else Config()
     seed = config.run.seed if args.seed is None else args.seed
     made = cut_file(args.input, args.output, _with_options(config, args).cut, seed)
     said = f"cut: {made.subsets} of {made.wanted} subsets, from {made.complete} of {made.dialogues} dialogues"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
 from frontdesk.runner.told import tell
@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from frontdesk.cli import stages
-    from frontdesk.runner import config as configuration
+    from frontdesk.runner import config_file as configuration
     from gateway.local_model.fetch import ensure_model
 
     if find_spec("xllamacpp") is None:
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     return stages.execute(args, config, config.used_endpoints(), work)
 
 
-def settings(dialogues: int, turns: int, subsets: int, seed: int) -> dict[str, Any]:
+def settings(dialogues: int, turns: int, subsets: int, seed: int) -> dict[str, object]:
     """The demonstration as a configuration, as ``run.toml`` will hold it."""
     tiny = {"kind": "local", "concurrency": 4}
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from frontdesk.cli import options
 from frontdesk.cli.listing import counted
@@ -42,23 +42,29 @@ def run(args: argparse.Namespace) -> int:
     return show(stages.load_config(args), as_json=args.json)
 
 
-def show(config: Config, *, as_json: bool = False) -> int:
-    """Print the estimate of a whole configuration; returns 0."""
-    from frontdesk.runner import plan
-    from frontdesk.runner.estimate import estimate
+def show(
+    config: Config, *, as_json: bool = False, by_batch: bool = False, stage: str | None = None, **made: Any
+) -> int:
+    """Print the estimate of a whole configuration, or of one of its stages; returns 0.
 
-    load = plan.workload(config)
-    estimated = estimate(config, load)
-    reached = _reach(config, load)
+    ``by_batch``: as ``--batch`` asks; ``made``: what is there already, as ``plan.workload`` takes it.
+    """
+    from frontdesk.runner import plan
+    from frontdesk.runner.estimate import estimate_calls
+
+    load = plan.workload(config, **made)
+    calls = [part for part in load.calls if stage in (None, part.stage)]
+    estimated = estimate_calls(config, plan.in_batches(config, calls) if by_batch else calls, load.assumed)
+    reached = None if stage is not None else _reach(config, load)
     if as_json:
         print_json(estimated, load, reached)
         return 0
     print_lines(estimated)
     if reached is not None:
         tell(_reach_line(reached))
-    for assumption in load.assumed:
+    for assumption in load.assumed if stage is None else ():
         tell(ASSUMED[assumption].format(**{name: getattr(load, name) for name in load.__slots__}))
-    if load.rounds_each > 1:
+    if load.rounds_each > 1 and stage is None:
         tell("For the same money, more subsets tell two tutors apart sooner than more rounds: tutor-arena power.")
     return 0
 
@@ -115,6 +121,8 @@ def print_lines(estimated: Estimate) -> None:
         tell(f"Some prices are unknown ({unknown}): set price = {{ input = ..., output = ... }} there.")
         if estimated.calls_priced:
             tell(f"The part whose price is known: {known} for {of}.")
+    if batched := ", ".join(dict.fromkeys(line.endpoint for line in estimated.lines if line.by_batch)):
+        tell(f"By batch, at half the price, within a day: {batched}.")
     tell("Lengths are assumed (student 20 words, teacher 90, judge 300); thinking tokens are not counted.")
     _print_caps(estimated)
 

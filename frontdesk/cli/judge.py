@@ -61,6 +61,10 @@ def run(args: argparse.Namespace) -> int:
     known = folder.subsets() if subsets is None else subsets
     replies = read_replies(args.input, known) if args.input is not None else None
 
+    if args.dry_run:
+        names = dict.fromkeys(reply.endpoint for reply in (folder.replies() if replies is None else replies))
+        return stages.dry_run(args, config, "judge", subsets=len(known), replied=list(names))
+
     async def work(session: Session) -> int:
         if subsets is not None:
             folder.take("subsets", subsets, config, change=args.change)

@@ -92,6 +92,9 @@ def add_batch_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--poll-s", type=float, default=30.0, metavar="S", help="longest wait between looks at a batch job (30)"
     )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="check everything and print the estimate; call nothing"
+    )
 
 
 def batch_poll_s(args: argparse.Namespace) -> float | None:

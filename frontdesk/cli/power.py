@@ -42,6 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     people.add_argument("--rater-sd", type=float, metavar="X", help="how raters differ in it (0)")
     people.add_argument("--residual-sd", type=float, metavar="X", help="of one rater's difference on a document")
     people.add_argument("--scores", type=Path, metavar="FILE", help="rater, item, condition, value: what was seen")
+    people.add_argument(
+        "--question", metavar="NAME", help="with --scores: the one that counts, where several are there"
+    )
     people.add_argument("--correlation", type=float, metavar="R", help="of the judge with people's true mean")
     people.add_argument("--reliability", type=float, metavar="R", help="of one rater, as ICC (1)")
     people.add_argument("--items", type=int, metavar="N", help="documents (or dialogues) that are rated")
@@ -101,6 +104,7 @@ def _people(args: argparse.Namespace) -> int:
         args.raters or 1,
         args.power,
         args.level,
+        args.question,
     )
     found = answers(asked)
     if args.json:

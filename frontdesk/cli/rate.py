@@ -6,7 +6,7 @@ import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from frontdesk.cli import options, score_battles
 from frontdesk.runner.told import head, tell, told
@@ -194,7 +194,7 @@ def _battles(args: argparse.Namespace, source: str) -> Battles:
 
 
 def _settings(args: argparse.Namespace) -> Settings:
-    given: dict[str, Any] = {
+    given: dict[str, object] = {
         name: value
         for name in (
             "ties",
@@ -219,7 +219,7 @@ def _settings(args: argparse.Namespace) -> Settings:
 def _configured(args: argparse.Namespace) -> Settings:
     """[rate] and the seed of a configuration; a run's own resolved one is used where none is named."""
     from arena.ratings.settings import Settings
-    from frontdesk.runner.config import load
+    from frontdesk.runner.config_file import load
     from frontdesk.runner.rating import settings_of
 
     if args.config is not None:

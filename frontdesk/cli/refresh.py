@@ -7,7 +7,7 @@ import sys
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
 from frontdesk.runner.told import console_language, tell
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from frontdesk.runner.runfolder import RunFolder
 
 
-Table = dict[str, Any]
+Table = dict[str, object]
 """A table of a configuration as TOML holds it."""
 
 
@@ -106,7 +106,7 @@ def _abandon(args: argparse.Namespace, folder: RunFolder) -> int:
     from frontdesk.report.run import write_reports_again
     from frontdesk.runner import leaderboard_history as history
     from frontdesk.runner.outcome import outcome
-    from runstore.journal import RunLock
+    from runstore.runlock import RunLock
 
     if any((args.add, args.against, args.drop, args.rejudge, args.instead_of)):
         raise Problem("--abandon stands alone: it drops the refresh that is under way")
@@ -143,7 +143,7 @@ def _change(args: argparse.Namespace) -> Change:
 
 def _given(args: argparse.Namespace, change: Change, before: Config) -> tuple[dict[str, Table], Table | None]:
     """Tables of new endpoints by name, and a budget where the given configuration has one."""
-    from frontdesk.runner import config as configuration
+    from frontdesk.runner import config_file as configuration
     from frontdesk.runner.config import BudgetSection
 
     names = [*change.add, *change.rejudge]
@@ -166,7 +166,7 @@ def _given(args: argparse.Namespace, change: Change, before: Config) -> tuple[di
 
 
 def _described(args: argparse.Namespace, name: str, table: Table) -> Table:
-    from frontdesk.runner import config as configuration
+    from frontdesk.runner import config_file as configuration
     from frontdesk.runner import inputs
 
     path: Path | None = args.endpoint_file
@@ -186,7 +186,7 @@ def _with_settings(table: Table, settings: Iterable[str]) -> Table:
             raise Problem(f"--set: found {setting!r}, expected KEY=VALUE")
         try:
             value = tomllib.loads(f"value = {text}")["value"]
-        except (tomllib.TOMLDecodeError, KeyError):
+        except (ValueError, KeyError):
             value = text
         outer, _, inner = key.partition(".")
         found = table.get(outer)

@@ -28,9 +28,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_partial_option(parser)
     options.add_json_option(parser)
     parser.add_argument("--live", action="store_true", help="also serve a local page that shows it as it goes")
-    parser.add_argument(
-        "--dry-run", action="store_true", help="check everything and print the estimate; call nothing"
-    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -48,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         prepare.check(config)
         if args.json:
             prepare.check_prices(config)
-        estimate.show(config, as_json=args.json)
+        estimate.show(config, as_json=args.json, by_batch=options.batch_poll_s(args) is not None)
         prepare.check_prices(config)
         return 0
     whole = partial(stages.whole_run, allowed=args.allow_partial)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from runstore.problems import Problem
 if TYPE_CHECKING:
     from frontdesk.cli.stages import Session
     from frontdesk.runner.config import Config
+    from frontdesk.runner.plan import Calls
     from frontdesk.runner.score_plan import Plan
 
 
@@ -86,6 +88,9 @@ def run(args: argparse.Namespace) -> int:
         scoring.check_batches(plan.judges, config)
     material = score_plan.gather(args.input, args.rubric, plan, config, sheets=args.sheets)
 
+    if args.dry_run:
+        return _estimate(args, config, scoring.asked(plan, material, config, by_batch=args.batch))
+
     async def work(session: Session) -> int:
         teller = ScoreTeller(config.run.language, args.plots)
         results = await scoring.perform(session.pipeline, plan, material, teller)
@@ -93,6 +98,18 @@ def run(args: argparse.Namespace) -> int:
         return 1 if results.gaps else 0
 
     return stages.execute(args, config, plan.judges, work)
+
+
+def _estimate(args: argparse.Namespace, config: Config, calls: Sequence[Calls]) -> int:
+    """Print what the sheets would take; returns 0. Raises Problem where a cap in dollars needs a price."""
+    from frontdesk.cli import estimate
+    from frontdesk.runner import prepare
+    from frontdesk.runner.estimate import estimate_calls
+
+    estimated = estimate_calls(config, calls)
+    estimate.print_json(estimated) if args.json else estimate.print_lines(estimated)
+    prepare.check_prices(config, args.judge)
+    return 0
 
 
 def _plan(args: argparse.Namespace, config: Config) -> Plan:

@@ -35,6 +35,9 @@ def run(args: argparse.Namespace) -> int:
         questions = config.questions.model_copy(update={"file": str(args.input.resolve())})
         config = config.model_copy(update={"questions": questions})
 
+    if args.dry_run:
+        return stages.dry_run(args, config, "simulate")
+
     async def work(session: Session) -> int:
         dialogues = await session.pipeline.simulate()
         stages.copy_out(args.output, dialogues)

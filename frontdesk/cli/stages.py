@@ -7,10 +7,11 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from frontdesk.cli import options
 from frontdesk.cli.listing import print_object
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner import session as sessions
 from frontdesk.runner.config import Config
@@ -209,6 +210,21 @@ def tolerant(folder: RunFolder, allowed: float | None, code: int) -> int:
     lost = load(folder, journal=False).lost
     tell(f"incomplete: {lost:.1%} missing at most in a stage, {allowed:.1%} allowed", file=sys.stderr)
     return 0 if lost <= allowed else code
+
+
+def dry_run(args: argparse.Namespace, config: Config, stage: str, **made: Any) -> int:
+    """What one stage would ask and cost, on stdout; nothing is called. ``made``: as ``plan.workload`` takes it.
+
+    Raises Problem for what the stage would be refused for.
+    """
+    from frontdesk.cli import estimate
+    from frontdesk.runner import prepare
+
+    prepare.check(config)
+    by_batch = options.batch_poll_s(args) is not None
+    estimate.show(config, as_json=args.json, by_batch=by_batch, stage=stage, **made)
+    prepare.check_prices(config)
+    return 0
 
 
 def copy_out(path: Path | None, records: Sequence[Record]) -> None:

@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0; 1 where the panel was not passed, or a branch did not end."""
     if args.lint:
-        return _lint(args.lint)
+        return _lint(args.lint, as_json=args.json)
     from frontdesk.cli import stages
     from frontdesk.runner.student import StudentStage, with_section
     from runstore.problems import Problem
@@ -42,6 +42,10 @@ def run(args: argparse.Namespace) -> int:
     args.change = args.change or given.student is None
     stage = StudentStage.prepared(config, None)
     endpoints = [name for name in stage.endpoints if name in config.endpoints]
+
+    if args.dry_run:
+        names = dict.fromkeys(reply.endpoint for reply in folder.replies())
+        return stages.dry_run(args, config, "student", subsets=len(folder.subsets()), replied=list(names))
 
     async def work(session: Session) -> int:
         side = await session.pipeline.student(folder.subsets(), folder.replies())
@@ -61,9 +65,17 @@ def _show(session: Session) -> None:
     write_reports_again(session.folder)
 
 
-def _lint(files: list[Path]) -> int:
+def _lint(files: list[Path], *, as_json: bool) -> int:
     from knowledge.loader import lint_file
 
     said = [line for file in files for line in lint_file(file)]
+    if as_json:
+        from frontdesk.cli.listing import print_object
+        from frontdesk.runner.outcome import outcome
+
+        print_object(
+            outcome("student", int(bool(said)), None, rated=False).model_copy(update={"told": tuple(said)})
+        )
+        return int(bool(said))
     tell("\n".join(said) if said else f"{len(files)} topics: nothing to object to")
     return 1 if said else 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from frontdesk.export.chats import messages_of
 from frontdesk.export.rows import Row, Rows, Tally
@@ -31,7 +30,7 @@ def battles(source: Source) -> Rows:
                 continue
             subset = subsets.get(verdict.subset)
             history = messages_of(subset.history) if subset is not None else []
-            row: dict[str, Any] = {
+            row: dict[str, object] = {
                 "question_id": verdict.subset,
                 "model_a": verdict.endpoints[0],
                 "model_b": verdict.endpoints[1],
@@ -56,7 +55,7 @@ def battles(source: Source) -> Rows:
     )
 
 
-def reply_key(row: Mapping[str, Any]) -> str:
+def reply_key(row: Mapping[str, object]) -> str:
     """A reply's subset and endpoint as one key."""
     return f"{row['subset']}\n{row['endpoint']}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from frontdesk.export.rows import Row, Rows, Tally
 from frontdesk.runner.source import Source
@@ -11,7 +11,7 @@ from runstore.problems import InputProblem
 from runstore.records import Dialogue, Role, Utterance
 from simulator.roles import turns_of
 
-Chat = dict[str, Any]
+Chat = dict[str, object]
 """A line of an exported file of chats."""
 Side = Literal["teacher", "student"]
 

@@ -19,8 +19,17 @@ from frontdesk.export.tables import ParquetPiece, joined_parquet
 from runstore.publish import csv_rows, read_json, replacing, to_json, write_json
 
 PIECE = 20_000
+SHARD = 500_000
+"""Rows from which a further file of JSON lines or Parquet is begun: one that everybody can load and hand on."""
 FOLDER = ".unfinished"
 Kind = Literal["jsonl", "index", "parquet", "csv"]
+SHARDED: tuple[Kind, ...] = ("jsonl", "parquet")
+
+
+def shard_name(name: str, number: int, of: int) -> str:
+    """One of several files (from 0), named as data sets' hosts do it: ``train-00000-of-00003.parquet``."""
+    stem, _, suffix = name.rpartition(".")
+    return f"{stem}-{number:05}-of-{of:05}.{suffix}"
 
 
 @dataclass(frozen=True)
@@ -54,9 +63,11 @@ class Pieces:
         """
         done = self._done()
         total, counts = Tally(), Counter[str]()
+        rows: list[dict[str, int]] = []
         for at in range(len(done)):
             kept = read_json(self.folder / f"{at:06}" / "tally.json")
-            counts.update(kept.pop("files"))
+            rows.append(kept.pop("files"))
+            counts.update(rows[-1])
             total.add(Tally(kept["of"], kept["rows"], Counter(kept["left_out"]), Counter(kept["changed"])))
         at = len(done)
         is_last = bool(done) and (self.folder / "last.json").is_file()
@@ -64,15 +75,17 @@ class Pieces:
         while not is_last:
             tally, files = self._piece(at, islice(records, PIECE), part_of, flat, counts)
             total.add(tally)
+            rows.append(files)
             counts.update(files)
             is_last = tally.of < PIECE
             at += 1
         write_json(self.folder / "last.json", at)
         self.rows.counted(total)
+        files: dict[str, int] = {}
         for target in self.targets:
-            self._join(target, at)
+            files |= self._join(target, [piece[target.name] for piece in rows])
         shutil.rmtree(self.folder)
-        return {target.name: counts[target.name] for target in self.targets}
+        return files
 
     def _done(self) -> list[Path]:
         found: list[Path] = []
@@ -107,10 +120,22 @@ class Pieces:
         scratch.rename(self.folder / f"{at:06}")
         return tally, written
 
-    def _join(self, target: Target, pieces: int) -> None:
+    def _join(self, target: Target, rows: Sequence[int]) -> dict[str, int]:
+        """The pieces, of so many ``rows`` each, as one file or as many; rows by file."""
         place = str(self.targets.index(target))
-        parts = [self.folder / f"{at:06}" / place for at in range(pieces)]
-        path = self.out / target.name
+        shards: list[list[int]] = [[]]
+        for at in range(len(rows)):
+            if target.kind in SHARDED and sum(rows[one] for one in shards[-1]) >= SHARD:
+                shards.append([])
+            shards[-1].append(at)
+        files: dict[str, int] = {}
+        for number, shard in enumerate(shards):
+            name = target.name if len(shards) == 1 else shard_name(target.name, number, len(shards))
+            self._whole(self.out / name, target, [self.folder / f"{at:06}" / place for at in shard])
+            files[name] = sum(rows[at] for at in shard)
+        return files
+
+    def _whole(self, path: Path, target: Target, parts: Sequence[Path]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as temporary:
             if target.kind == "parquet" and len(parts) > 1:

@@ -6,7 +6,7 @@ Made of stage files and configuration alone: the same run gives the same bytes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
@@ -33,7 +33,9 @@ from runstore.records import Dialogue
 
 Form = Literal["openai", "sharegpt", "preference", "lmarena", "inspect", "parquet", "hf", "csv", "page"]
 FORMS: tuple[Form, ...] = get_args(Form)
-_OWN = re.compile(r"(data/)?[a-z]+([-.][a-z]+)?\.(jsonl|parquet|csv|html)|logs/[A-Za-z0-9._-]+\.json")
+_OWN = re.compile(
+    r"(data/)?[a-z]+([-.][a-z]+)?(-\d{5}-of-\d{5})?\.(jsonl|parquet|csv|html)|logs/[A-Za-z0-9._-]+\.json"
+)
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
@@ -143,7 +145,7 @@ def _write_about(
 ) -> None:
     text = card(source, how.form, sets, files, how.licence)
     if how.form == "hf":
-        write_text(folder / "README.md", f"---\n{front_matter(source, how, sets)}---\n\n{text}")
+        write_text(folder / "README.md", f"---\n{front_matter(source, how, sets, files)}---\n\n{text}")
     else:
         write_text(folder / "data-card.md", text)
     about: dict[str, Any] = {
@@ -168,7 +170,7 @@ def _write_about(
     write_json(folder / "export.json", about)
 
 
-def front_matter(source: Source, how: How, sets: Sequence[Rows]) -> str:
+def front_matter(source: Source, how: How, sets: Sequence[Rows], files: Collection[str]) -> str:
     """The metadata that dataset hosts and loaders read: one configuration a table, its files by part."""
     parts = ("train",) if how.split is None else ("train", "test")
     most = max((len(each.rows) for each in sets), default=0)
@@ -183,10 +185,17 @@ def front_matter(source: Source, how: How, sets: Sequence[Rows]) -> str:
             {
                 "config_name": each.name,
                 **({"default": True} if at == 0 else {}),
-                "data_files": [{"split": part, "path": f"data/{each.name}-{part}.parquet"} for part in parts],
+                "data_files": [
+                    {"split": part, "path": _path(f"data/{each.name}-{part}", files)} for part in parts
+                ],
             }
             for at, each in enumerate(sets)
         ],
     }
     dump = cast("Callable[..., str]", yaml.safe_dump)  # pyright: ignore[reportUnknownMemberType]
     return dump(data, allow_unicode=True, sort_keys=False, width=115)
+
+
+def _path(stem: str, files: Collection[str]) -> str:
+    """The file, or the pattern of its shards."""
+    return f"{stem}.parquet" if f"{stem}.parquet" in files else f"{stem}-*.parquet"

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arena.agent_runs.intent import IntentJudge, csv_score
-from arena.agent_runs.judging import STAGE, EndpointJudge
+from arena.agent_runs.judging import STAGE
 from arena.agent_runs.result import BeforeAfter
 from arena.agent_runs.scored import Options, Scored
-from arena.agent_runs.scoring import Analysis, analyse, score_tables
+from arena.agent_runs.scoring import Analysis, analyse, questions, score_tables
 from arena.agent_runs.state import Spool
 from arena.agent_runs.tables import Layout, Table, open_table
 from arena.asking import Asked
-from arena.trial import JudgeTrial
 from frontdesk.runner import session
-from frontdesk.runner.config import Config, load
-from frontdesk.runner.pipeline import Pipeline
-from frontdesk.runner.prepare import prompts_of
+from frontdesk.runner.config import Config
+from frontdesk.runner.config_file import load
+from frontdesk.runner.intent import TriedJudge, forget_questions, write_questions
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.stagework import StageWork
 from gateway.errors import Stopped
-from runstore.problems import InputProblem, Problem
+from runstore.problems import InputProblem
 from runstore.publish import write_json
 from runstore.records import Failure, Language
+from runstore.tables import shards_of
 
 _EVERY = 100_000
 
@@ -50,22 +51,31 @@ class Judge:
     language: Language
 
     @classmethod
-    def of(cls, file: Path, endpoint: str, language: Language) -> Judge:
-        """The endpoint as a configuration file describes it. Raises InputProblem."""
+    def of(cls, file: Path, endpoint: str, language: Language, on: str | None = None) -> Judge:
+        """The endpoint as a configuration file describes it; ``on``: where it is asked. Raises InputProblem."""
         config = load(file)
+        if on is not None:
+            config = config.model_copy(update={"run": config.run.model_copy(update={"on": on})})
         if endpoint not in config.endpoints:
             raise InputProblem(file, f"one of {', '.join(config.endpoints)}", found=endpoint, field="endpoints")
         return cls(endpoint, config, language)
 
 
-def open_tables(files: Sequence[Path], before: Sequence[Path], layout: Layout) -> tuple[list[Table], list[Table]]:
-    """The tables of these runs and of the runs before. Raises InputProblem, also for a file given twice."""
+def open_tables(
+    files: Sequence[Path | str], before: Sequence[Path | str], layout: Layout
+) -> tuple[list[Table], list[Table]]:
+    """The tables of these runs and of the runs before; a folder, a pattern or an address stands for all its files.
+
+    Raises InputProblem, also for a file given twice.
+    """
+    of_both = [[shard for source in sources for shard in shards_of(source)] for sources in (files, before)]
     seen: set[Path] = set()
-    for path in (*files, *before):
-        if path.resolve() in seen:
+    for path in (shard.path.resolve() for shards in of_both for shard in shards):
+        if path in seen:
             raise InputProblem(path, "each file once", found="the same file twice")
-        seen.add(path.resolve())
-    return [open_table(path, layout) for path in files], [open_table(path, layout) for path in before]
+        seen.add(path)
+    now, then = ([open_table(shard, layout) for shard in shards] for shards in of_both)
+    return now, then
 
 
 def describe(tables: Sequence[Table]) -> list[dict[str, object]]:
@@ -93,7 +103,7 @@ def run(job: Job, judge: Judge | None, conclude: Callable[[Analysis], int]) -> i
     """
     if judge is None:
         return asyncio.run(_without_judge(job, conclude))
-    running: list[Pipeline] = []
+    running: list[StageWork] = []
 
     async def work() -> int:
         folder = RunFolder(job.folder)
@@ -109,31 +119,32 @@ async def _without_judge(job: Job, conclude: Callable[[Analysis], int]) -> int:
     return conclude(analysis)
 
 
-async def _with_judge(job: Job, judge: Judge, pipeline: Pipeline, conclude: Callable[[Analysis], int]) -> int:
-    if pipeline.gateway is None:
-        raise Problem("the judge's endpoint could not be opened")
-    endpoint = EndpointJudge.load(pipeline.gateway.ask, judge.endpoint, judge.language, prompts_of(judge.config))
-    settled = 0
-    trial = JudgeTrial(judge.config.budget.trial_rounds, "scores")
-
-    async def counting(query: str, expected: str, response: str) -> Asked[int | None]:
-        nonlocal settled
-        said = await endpoint(query, expected, response)
-        settled += 1
-        if said.state != "failed":
-            is_readable = said.state in ("answered", "missing values")
-            failed = trial.saw(judge.endpoint, said.raw, said.reason, is_readable=is_readable)
-            pipeline.tried(trial, failed)
-        return said
-
+async def _with_judge(job: Job, judge: Judge, pipeline: StageWork, conclude: Callable[[Analysis], int]) -> int:
+    endpoint = TriedJudge(pipeline, judge.endpoint, judge.language)
     try:
-        analysis, unscored = await _score(job, counting, _RowsRead(lambda: trial.note))
+        async with _asked_elsewhere(job, judge, pipeline):
+            analysis, unscored = await _score(job, endpoint, _RowsRead(lambda: endpoint.trial.note))
     except Stopped as reason:
-        pipeline.progress.say(f"stopped: {reason}; {settled} scores of intent are in the journal")
+        pipeline.progress.say(f"stopped: {reason}; {endpoint.settled} scores of intent are in the journal")
         pipeline.progress.say("to go on: run the same command again")
         return reason.exit_code
     pipeline.folder.replace_failures(STAGE, _failures(unscored, judge.endpoint))
     return conclude(analysis)
+
+
+@asynccontextmanager
+async def _asked_elsewhere(job: Job, judge: Judge, pipeline: StageWork) -> AsyncGenerator[None]:
+    """Where the run is on several machines, they are sent the questions first."""
+    if judge.config.run.on is None:
+        yield
+        return
+    try:
+        every = questions([*job.tables, *job.before], job.options)
+        count = write_questions(job.folder, every, judge.language)
+        async with pipeline.elsewhere(STAGE, count):
+            yield
+    finally:
+        forget_questions(job.folder)
 
 
 def _failures(unscored: Sequence[tuple[str, Asked[int | None]]], endpoint: str) -> list[Failure]:

@@ -30,7 +30,7 @@ class Wishes:
     seed: int = 0
 
 
-def agree(source: Path, wishes: Wishes) -> AgreementReport:
+def agree(source: Path | str, wishes: Wishes) -> AgreementReport:
     """Read the table and compute. Raises Problem where wishes cannot be, InputProblem for what cannot be read."""
     if not 0.5 <= wishes.level < 1:
         raise Problem(f"--confidence: found {wishes.level:g}, expected 0.5 or more and less than 1")

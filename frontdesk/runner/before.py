@@ -1,4 +1,5 @@
-"""What a run folder held before a refresh: kept in ``refresh.before/`` until that has ended or is abandoned."""
+"""What a run folder held before a refresh, or before another configuration: kept in ``refresh.before/`` until that
+has ended or is abandoned."""
 
 from __future__ import annotations
 
@@ -30,6 +31,21 @@ def keep(folder: RunFolder) -> None:
         if segment.is_file():
             _linked(segment, temporary / "journal" / segment.name)
     temporary.replace(folder.file(FOLDER))
+
+
+def begin_change(folder: RunFolder) -> None:
+    """Another configuration is about to be written: until what was asked for with it has ended, files of both are
+    there."""
+    if published.CHANGE not in published.read(folder.path).under_way:
+        keep(folder)
+    published.begin(folder.path, published.CHANGE)
+
+
+def end_change(folder: RunFolder) -> None:
+    """What was asked for with another configuration, if anything was, has ended."""
+    if published.CHANGE in published.read(folder.path).under_way:
+        published.end(folder.path, published.CHANGE)
+        forget(folder)
 
 
 def put_back(folder: RunFolder) -> None:

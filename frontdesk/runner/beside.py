@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from arena.beside import BesideReader, Pair, measured
 from frontdesk.runner import plan, published
-from frontdesk.runner.pipeline import Pipeline, Stopping
 from frontdesk.runner.source import Source
+from frontdesk.runner.stagework import StageWork, Stopping
 from gateway.crowd import each
 from gateway.prompt import Ask
 from runstore.ids import hashed_number, shuffled
@@ -51,7 +50,7 @@ def cuts_of(talks: Sequence[Talked], most: int, seed: int) -> list[Cut]:
     return sorted(drawn, key=lambda cut: (cut.talk, cut.turn))
 
 
-async def beside(pipeline: Pipeline, file: Path, judge: str | None, most: int) -> dict[str, Any]:
+async def beside(pipeline: StageWork, file: Path, judge: str | None, most: int) -> dict[str, object]:
     """Ask the run's student for each turn, and the judge, if named, to read both. Writes and returns figures.
 
     The student is nobody in particular: no persona is known of the person. Raises InputProblem where no turn is

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
 
 from arena.blind import BlindJudge, Guess
 from frontdesk.runner import plan, published
-from frontdesk.runner.pipeline import Pipeline, Stopping
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.stagework import StageWork, Stopping
 from gateway.crowd import each
 from runstore.ids import shuffled
 from runstore.problems import Problem
@@ -22,7 +21,7 @@ FILE = "guesses.jsonl"
 STAGE = "quality"
 
 
-async def guess(pipeline: Pipeline, judge: str, most: int) -> list[Guess]:
+async def guess(pipeline: StageWork, judge: str, most: int) -> list[Guess]:
     """Ask a judge about at most ``most`` dialogues, drawn by id, and write its guesses beside other judges'.
 
     Raises InputProblem where there are no dialogues, Problem where students have no levels, Stopping.
@@ -34,9 +33,15 @@ async def guess(pipeline: Pipeline, judge: str, most: int) -> list[Guess]:
     calls = sum(part.calls for part in plan.guesses_asked(judge, len(talks)))
     progress.start(STAGE, calls)
 
+    trial = pipeline.trial("guesses")
+
     async def one(talk: Talk) -> Guess:
         said = [each_said.text for each_said in talk.said]
-        return await reader.guess(gateway.ask, talk.id, said, talk.dialogue.levels)
+        made = await reader.guess(gateway.ask, talk.id, said, talk.dialogue.levels)
+        if made.state != "failed":
+            is_readable = made.state not in ("unreadable", "cut off")
+            pipeline.tried(trial, trial.saw(judge, made.raw, made.state, is_readable=is_readable))
+        return made
 
     at_once = gateway.endpoints[judge].adapter.settings.concurrency
     gathered = await each(talks, one, at_once=at_once, finished=progress.advance)
@@ -66,15 +71,15 @@ def asked_of(folder: RunFolder) -> dict[str, int]:
     return counts
 
 
-def judged(guesses: Iterable[Guess], seed: int) -> list[dict[str, Any]]:
+def judged(guesses: Iterable[Guess], seed: int) -> list[dict[str, object]]:
     """Each judge's hits by factor, held against levels dealt out at random; what was unreadable is a miss."""
     by_judge: dict[str, list[Guess]] = {}
     for row in guesses:
         by_judge.setdefault(row.judge, []).append(row)
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, object]] = []
     for judge, rows in sorted(by_judge.items()):
         factors = list(dict.fromkeys(name for row in rows for name in row.truth))
-        figures: dict[str, Any] = {}
+        figures: dict[str, object] = {}
         for name in factors:
             known = [row for row in rows if name in row.truth]
             truth, said = [row.truth[name] for row in known], [row.levels.get(name) for row in known]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner.config import Config
 from frontdesk.runner.runfolder import RunFolder
 

@@ -157,9 +157,9 @@ def _is_part(name: str, before: bytes, after: bytes) -> bool:
 def _is_less(part: Any, whole: Any) -> bool:
     if not isinstance(part, dict) or not isinstance(whole, dict):
         return part == whole
-    known = cast("Mapping[str, Any]", whole)
+    known = cast("Mapping[str, object]", whole)
     return all(
-        key in known and _is_less(value, known[key]) for key, value in cast("Mapping[str, Any]", part).items()
+        key in known and _is_less(value, known[key]) for key, value in cast("Mapping[str, object]", part).items()
     )
 
 
@@ -194,7 +194,7 @@ def _around(left: bytes, right: bytes) -> str:
 
 def _first_key(before: Any, after: Any, at: str = "") -> str:
     if isinstance(before, dict) and isinstance(after, dict):
-        old, new = cast("Mapping[str, Any]", before), cast("Mapping[str, Any]", after)
+        old, new = cast("Mapping[str, object]", before), cast("Mapping[str, object]", after)
         for key in {**new, **old}:
             if key not in old or key not in new or old[key] != new[key]:
                 return _first_key(old.get(key, "nothing"), new.get(key, "nothing"), f"{at}.{key}" if at else key)

@@ -1,13 +1,10 @@
-"""The run configuration: TOML in, checked sections out. Nothing is called before all of it is right."""
+"""The run configuration: its sections, and what each of their keys may be."""
 
 from __future__ import annotations
 
 import datetime
-import re
-import tomllib
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, cast
+from collections.abc import Sequence
+from typing import Annotated, Literal, NoReturn
 
 from pydantic import (
     AfterValidator,
@@ -15,17 +12,15 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
-    ValidationError,
     model_validator,
 )
 
 from arena.sequential import goal as goals
-from frontdesk.runner import inputs
-from frontdesk.runner.toml_places import explained, line_of, suggestion
+from frontdesk.runner.inputs import Tables, table_of
 from runstore.numbers import NotNegative, Real, Whole, YesNo
-from runstore.problems import InputProblem, Problem
+from runstore.problems import Problem
 from runstore.records import Act, Language
-from runstore.tables.names import clean_name, name_key
+from runstore.tables.names import clean_name
 
 LARGEST_SEED = 2**63 - 1
 PHRASES = "phrases"
@@ -123,12 +118,12 @@ class JudgeSection(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _goal_defaults(cls, data: Any) -> Any:
+    def _goal_defaults(cls, data: object) -> object:
         """A goal's own defaults; without a goal its keys stay unset, and are refused."""
-        given: dict[str, Any] = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+        given = table_of(data)
         if given.get("goal") is None:
-            return cast("Any", data)
-        defaults: dict[str, Any] = {"error": 0.05, "batch": 16}
+            return data
+        defaults: Tables = {"error": 0.05, "batch": 16}
         if given["goal"] == "place":
             defaults["width_elo"] = 35.0
         return {**defaults, **given}
@@ -137,8 +132,7 @@ class JudgeSection(Section):
         """The goal, if one is set."""
         if self.goal is None:
             return None
-        given = {"error": self.error, "batch": self.batch, "width_elo": self.width_elo}
-        settings: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+        settings = self.model_dump(include={"error", "batch", "width_elo"}, exclude_none=True)
         return goals.Goal(self.goal, newcomer=self.newcomer, **settings)
 
 
@@ -201,7 +195,7 @@ class Config(Section):
     """A whole configuration. A stage that a command does not run may be left out."""
 
     run: RunSection = RunSection()
-    endpoints: dict[EndpointName, dict[str, Any]] = {}
+    endpoints: dict[EndpointName, Tables] = {}
     personas: PersonasSection = PersonasSection()
     questions: QuestionsSection = QuestionsSection()
     simulate: SimulateSection | None = None
@@ -276,113 +270,7 @@ class Config(Section):
         return list(dict.fromkeys(name for names in self.naming().values() for name in names))
 
 
-def load(path: Path, *folders: Path) -> Config:
-    """Read and check a configuration file. Raises InputProblem naming file, line and field.
-
-    The files that it names are looked for in ``folders``: here and beside it, where none are given.
-    """
-    data, text = read_toml(path)
-    return parse(inputs.with_whole_paths(data, *(folders or (Path(), path.parent))), path, text)
-
-
-def read_toml(path: Path) -> tuple[dict[str, Any], str]:
-    """A TOML file as data and as text. Raises InputProblem for what is not TOML in UTF-8."""
-    try:
-        text = path.read_bytes().removeprefix(b"\xef\xbb\xbf").decode("utf-8")
-    except OSError as error:
-        raise InputProblem(path, "a readable configuration file", found=error.strerror or str(error)) from error
-    except UnicodeDecodeError as error:
-        raise InputProblem(path, "UTF-8 text", found=f"byte {error.object[error.start]:#04x}") from error
-    try:
-        return tomllib.loads(text), text
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"line (\d+)", str(error))
-        raise InputProblem(path, "TOML", found=str(error), line=int(line[1]) if line else None) from error
-
-
-def parse(data: Mapping[str, Any], source: Path | str = "configuration", text: str = "") -> Config:
-    """Check parsed TOML. Raises InputProblem, Problem."""
-    _tell_apart(data.get("endpoints"), source, text)
-    data = _style_of_students(data)
-    try:
-        config = Config.model_validate(data, context=str(source))
-    except ValidationError as error:
-        raise explained(error, source, text, _known_keys(error.errors()[0]["loc"][:-1])) from error
-    _check_endpoints(config, source, text)
-    _check_goal(config, source, text)
-    return config
-
-
-def _style_of_students(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """``[student] style = …`` is ``[style] profile = …``: by itself it asks for no student's side."""
-    student = data.get("student")
-    if not isinstance(student, dict) or "style" not in student:
-        return data
-    rest = dict(cast("dict[str, Any]", student))
-    style = {"profile": rest.pop("style"), **cast("dict[str, Any]", data.get("style") or {})}
-    kept = {key: value for key, value in data.items() if key != "student"}
-    return {**kept, **({"student": rest} if rest else {}), "style": style}
-
-
-def _tell_apart(endpoints: object, source: Path | str, text: str) -> None:
-    """Two names that look alike would silently become one table."""
-    spellings: dict[str, str] = {}
-    for name in map(str, cast("dict[object, object]", endpoints) if isinstance(endpoints, dict) else ()):
-        first = spellings.setdefault(name_key(name), name)
-        if first != name:
-            line = line_of(text, "endpoints", name)
-            found = f"{name!a} beside {first!a}"
-            raise InputProblem(source, "one spelling of each name", found=found, field="endpoints", line=line)
-
-
-def _check_goal(config: Config, source: Path | str, text: str) -> None:
-    judge = config.judge
-    if judge is None:
-        return
-    fitting = {"goal": judge.goal is not None, "place": judge.goal == "place"}
-    for key, needs in (("error", "goal"), ("batch", "goal"), ("newcomer", "place"), ("width_elo", "place")):
-        if getattr(judge, key) is not None and not fitting[needs]:
-            expected = 'a goal beside it (goal = "best", ...)' if needs == "goal" else 'goal = "place" beside it'
-            line = line_of(text, "judge", key)
-            raise InputProblem(source, expected, found=getattr(judge, key), field=f"judge.{key}", line=line)
-    if judge.goal is None:
-        return
-    line = line_of(text, "judge", "goal")
-    if judge.pairs is not None:
-        raise InputProblem(source, "a goal or pairs: a goal chooses the pairs", field="judge.goal", line=line)
-    if config.collect is not None and (wanted := judge.wanted()) is not None:
-        try:
-            goals.check(wanted, config.collect.endpoints)
-        except Problem as problem:
-            raise Problem(f"{source}: judge.goal: {problem}") from problem
-
-
-def _check_endpoints(config: Config, source: Path | str, text: str) -> None:
-    from gateway.adapters.catalog import settings_of
-
-    for name, raw in config.endpoints.items():
-        if not name.strip() or not name.isprintable():
-            line = line_of(text, "endpoints", name)
-            raise InputProblem(source, "a name of printable characters", found=name, field="endpoints", line=line)
-        try:
-            settings_of(name, raw)
-        except Problem as problem:
-            field = str(problem).removeprefix(f"endpoints.{name}.").partition(":")[0]
-            line = line_of(text, "endpoints", name, *field.split("."))
-            raise Problem(f"{source}{f':{line}' if line else ''}: {problem}") from problem
-    for field, names in config.naming().items():
-        line = line_of(text, *field.split("."))
-        for name in names:
-            if name not in config.endpoints:
-                known = list(config.endpoints)
-                expected = suggestion(name, known) if known else "an [endpoints] section"
-                raise InputProblem(source, expected, found=name, field=field, line=line)
-        if twice := [name for name in names if names.count(name) > 1]:
-            expected = "each endpoint once; to compare one with itself (an A/A control) give it a second name"
-            raise InputProblem(source, expected, found=twice[0], field=field, line=line)
-
-
-def _known_keys(path: Sequence[int | str]) -> list[str]:
+def known_keys(path: Sequence[int | str]) -> list[str]:
     """The keys that a table of the configuration may have."""
     if not path:
         return list(Config.model_fields)
@@ -391,69 +279,3 @@ def _known_keys(path: Sequence[int | str]) -> list[str]:
     if section is None:
         return []
     return [field.alias or name for name, field in section.model_fields.items()]
-
-
-CHANGEABLE = frozenset(
-    {
-        "concurrency",
-        "requests_per_minute",
-        "tokens_per_minute",
-        "timeout_s",
-        "retries",
-        "longest_wait_s",
-        "total_s",
-        "price",
-        "api_key_env",
-        "proxy",
-        "largest_reply_mb",
-    }
-)
-
-
-def settled(config: Config) -> dict[str, Any]:
-    """What a run's results depend on: all but budget, site, limits, prices, keys (and a moved server's address).
-
-    Files are named by what they hold.
-    """
-    left_out: dict[str, Any] = {"budget": True, "site": True, "run": {"on"}}
-    data = inputs.contained(config.model_dump(mode="json", exclude=left_out, exclude_none=True))
-    for endpoint in cast("dict[str, dict[str, Any]]", data["endpoints"]).values():
-        moved = {"base_url", "url"} if endpoint.get("identity") else set[str]()
-        for key in (CHANGEABLE | moved) & endpoint.keys():
-            del endpoint[key]
-        if endpoint.get("cache_prompt") in ("dialogue", False):  # neither is part of a call's key
-            del endpoint["cache_prompt"]
-    data["endpoints"] = _sorted(data["endpoints"])
-    return data
-
-
-def _sorted(value: Any) -> Any:
-    """Tables by their keys: TOML puts inner tables last, wherever they stood."""
-    if not isinstance(value, dict):
-        return value
-    table = cast("dict[str, Any]", value)
-    return {key: _sorted(table[key]) for key in sorted(table)}
-
-
-def differences(old: Mapping[str, Any], new: Mapping[str, Any], at: str = "") -> list[str]:
-    """The keys in which two settled configurations differ, with both values."""
-    found: list[str] = []
-    for key in sorted({*old, *new}):
-        name = f"{at}.{key}" if at else key
-        before, after = old.get(key), new.get(key)
-        if isinstance(before, dict) and isinstance(after, dict):
-            found += differences(cast("dict[str, Any]", before), cast("dict[str, Any]", after), name)
-        elif before != after:
-            found.append(f"{name}: was {before!r}, is now {after!r}")
-    return found
-
-
-def to_toml(config: Config) -> str:
-    """The resolved configuration as TOML, every default filled in, files named as a run folder keeps them.
-
-    Where the calls are made is no part of what a run is made of.
-    """
-    import tomli_w
-
-    data = config.model_dump(mode="json", exclude={"run": {"on"}}, exclude_none=True)
-    return tomli_w.dumps(inputs.contained(data))

@@ -30,6 +30,7 @@ class Line:
     input: int
     output: int
     usd: float | None
+    by_batch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +123,12 @@ def _cap(name: str, cap: float, before: float, stages: Sequence[str], needed: Se
 
 def _line(config: Config, part: Calls) -> Line:
     read_each, words = _lengths(part, config.simulate.turns if config.simulate is not None else 4)
+    read_each = read_each if part.input is None else part.input
     read, written = round(part.calls * read_each), round(part.calls * words * TOKENS_PER_WORD)
     price = price_of(settings_of(part.endpoint, config.endpoints[part.endpoint]))
-    usd = None if price is None else cost(price, Usage(input=read, output=written, thinking=0, cached=0))
-    return Line(part.stage, part.role, part.endpoint, part.calls, read, written, usd)
+    usage = Usage(input=read, output=written, thinking=0, cached=0)
+    usd = None if price is None else cost(price, usage, batch=part.by_batch)
+    return Line(part.stage, part.role, part.endpoint, part.calls, read, written, usd, part.by_batch)
 
 
 def _lengths(part: Calls, turns: int) -> tuple[float, int]:

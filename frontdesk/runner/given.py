@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby, takewhile
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from runstore.ids import content_id
 from runstore.problems import InputProblem
@@ -35,7 +35,7 @@ def read_dialogues(path: Path) -> list[Dialogue]:
     for line, row in read_table(path).rows:
         names.clean(row, line)
         utterances = _utterances(row.get("utterances", row.get("turns")), path, line, "utterances")
-        filled: dict[str, Any] = {
+        filled: dict[str, object] = {
             **_UNKNOWN,
             "end": "turns reached",
             "complete": True,
@@ -73,7 +73,7 @@ def read_subsets(path: Path) -> list[Subset]:
         if any(_role(utterance) == "student" for utterance in history) and _role(history[-1]) != "student":
             raise InputProblem(path, "a last utterance of the student's", line=line, field="history")
         own = content_id("s", history)
-        filled: dict[str, Any] = {
+        filled: dict[str, object] = {
             **_UNKNOWN,
             "id": own,
             "dialogue": row.get("id", own),
@@ -108,7 +108,7 @@ def read_replies(path: Path, subsets: Sequence[Subset]) -> list[Reply]:
         if dialogue is None:
             found = row.get("subset", "none")
             raise InputProblem(path, "the id of a subset", found=found, line=line, field="subset")
-        blanks: Mapping[str, Any] = {"finish": "stop", "usage": {}, "latency_s": None, "cost_usd": None}
+        blanks: Mapping[str, object] = {"finish": "stop", "usage": {}, "latency_s": None, "cost_usd": None}
         reply = parse_record(Reply, {**blanks, "dialogue": dialogue, **row}, path, line)
         if skipped.row(line, None if has_visible(reply.text) else "a blank reply"):
             continue
@@ -125,10 +125,10 @@ class _Names:
     def __init__(self, path: Path, *columns: str) -> None:
         self._columns = {column: Names(path) for column in columns}
 
-    def clean(self, row: dict[str, Any], line: int) -> None:
+    def clean(self, row: dict[str, object], line: int) -> None:
         for column, names in self._columns.items():
-            if isinstance(row.get(column), str):
-                row[column] = names.take(row[column], line=line, column=column)
+            if isinstance(name := row.get(column), str):
+                row[column] = names.take(name, line=line, column=column)
 
 
 def _unusable(utterances: Sequence[Utterance]) -> str | None:

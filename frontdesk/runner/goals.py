@@ -6,16 +6,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from arena.judge import Judged
-from arena.matches import Match
 from arena.sequential.field import Field, Meeting, field_of
 from arena.sequential.goal import Goal
 from arena.sequential.goals import account, next_matches, start
 from arena.sequential.result import GoalAccount
+from frontdesk.runner.judged import Item
 from gateway.crowd import Gathered
 from runstore.records import Subset, Verdict
-
-Item = tuple[Match, str]
-"""A match and the criterion it is judged by."""
 
 
 @dataclass(frozen=True, slots=True)

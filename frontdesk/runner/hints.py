@@ -10,9 +10,23 @@ from gateway.errors import CallFailed
 
 _NOT_THERE = re.compile(r"HTTP (?:\d+ with error )?40[45]\b|unexpected endpoint", re.IGNORECASE)
 _FORMAT = re.compile(
-    r"response.?format|json.?(?:schema|mode|object)|structured|output_config|guided", re.IGNORECASE
+    r"response.?(?:format|mime|json)|json.?(?:schema|mode|object)|structured|output.?config|guided", re.IGNORECASE
 )
-_SYSTEM = re.compile(r"\bsystem\b|roles? must alternate|chat template", re.IGNORECASE)
+_SYSTEM = re.compile(
+    r"\bsystem(?:\b|.?(?:message|instruction))|roles? must alternate|chat template|developer instruction",
+    re.IGNORECASE,
+)
+_SAMPLING = {
+    name: re.compile(spelt, re.IGNORECASE)
+    for name, spelt in {
+        "temperature": r"temperature",
+        "top_p": r"\btop.?p\b",
+        "seed": r"\bseed\b",
+        "thinking_budget": r"thinking.?budget|budget.?tokens|\bthinking\b",
+        "thinking_level": r"thinking.?level|\bthinking\b",
+    }.items()
+}
+"""Settings that not every model takes, and how a refusal spells them."""
 _LIMIT = re.compile(r"max_(?:completion_)?tokens", re.IGNORECASE)
 _VERSIONED = re.compile(r"/v\d\w*$")
 _REFUSED = frozenset({"bad_request", "server", "unexpected", "malformed"})
@@ -60,13 +74,16 @@ def _address_hint(settings: EndpointSettings, address: str, table: str) -> str:
 
 def _setting_hint(said: str, settings: EndpointSettings, table: str, *, asks_json: bool) -> str:
     """What this kind of server is known to refuse, and the setting that leaves it out."""
-    is_openai = settings.kind == "openai"
-    if is_openai and _LIMIT.search(said):
+    if hasattr(settings, "max_tokens_field") and _LIMIT.search(said):
         return f'{table}.max_tokens_field = "max_tokens" or "max_completion_tokens"'
-    if is_openai and _SYSTEM.search(said):
+    if hasattr(settings, "system_role") and _SYSTEM.search(said):
         return f"the server may have no system role: {table}.system_role = false"
+    for name, spelt in _SAMPLING.items():
+        if getattr(settings, name, None) is not None and spelt.search(said):
+            return f"the server may not take {name}: leave {table}.{name} out"
     if not asks_json:
         return ""
     is_named = "the server refuses the form of the answer" if _FORMAT.search(said) else "the form may be refused"
-    own = f'{table}.json_format = "json_object" or "none", or ' if is_openai else ""
+    ways = {"openai": '"json_object" or "none"', "litellm": '"json_object" or "none"', "bedrock": '"none"'}
+    own = f"{table}.json_format = {ways[settings.kind]}, or " if settings.kind in ways else ""
     return f'{is_named}: {own}judge.format = "marker"'

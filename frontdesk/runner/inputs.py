@@ -10,12 +10,12 @@ import hashlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import TypeGuard
 
 from runstore.publish import replacing
 
 FOLDER = "inputs"
-Tables = dict[str, Any]
+Tables = dict[str, object]
 """A configuration as TOML holds it, or a table of it."""
 _PATH_KEYS = (
     ("run", "prompts"),
@@ -35,6 +35,15 @@ _NAMES_TOO = ("criteria", "profile", "style")
 _LENGTH = 12
 
 
+def is_table(value: object) -> TypeGuard[Tables]:
+    return isinstance(value, dict)
+
+
+def table_of(value: object) -> Tables:
+    """The table that a value is; an empty one where it is none."""
+    return value if is_table(value) else {}
+
+
 def with_whole_paths(data: Tables, *folders: Path) -> Tables:
     """Files that the configuration names, found in the first of the folders that has them, as whole paths."""
     for table, key, value in _named(data):
@@ -50,6 +59,11 @@ def contained(data: Tables) -> Tables:
         if (kept := place_of(Path(value))) is not None:
             table[key] = kept
     return data
+
+
+def contained_endpoint(settings: Tables) -> Tables:
+    """The same of one endpoint's settings."""
+    return table_of(table_of(contained({"endpoints": {"": dict(settings)}})["endpoints"])[""])
 
 
 def keep(data: Tables, folder: Path) -> None:
@@ -90,13 +104,11 @@ def _parts(path: Path) -> list[Path]:
 
 def _named(data: Tables) -> Iterator[tuple[Tables, str, str]]:
     """Every (table, key, value) that names a file."""
-    places: list[tuple[Any, str]] = [(data.get(section), key) for section, key in _PATH_KEYS]
-    endpoints = data.get("endpoints")
-    if isinstance(endpoints, dict):
-        places += [(table, "replies") for table in cast("Tables", endpoints).values()]
+    places = [(table_of(data.get(section)), key) for section, key in _PATH_KEYS]
+    places += [(table_of(table), "replies") for table in table_of(data.get("endpoints")).values()]
     for table, key in places:
-        value = cast("Tables", table).get(key) if isinstance(table, dict) else None
+        value = table.get(key)
         if not isinstance(value, str) or not value:
             continue
         if key not in _NAMES_TOO or value.endswith((".yaml", ".yml")):
-            yield cast("Tables", table), key, value
+            yield table, key, value

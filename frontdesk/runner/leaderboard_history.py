@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from arena.ratings.result import Leaderboard, read_leaderboard
 from frontdesk.runner import before, published
 from frontdesk.runner.runfolder import RunFolder
-from runstore.journal import RunLock
 from runstore.problems import Problem
 from runstore.publish import parse_record, read_json, read_records, write_json, write_jsonl
 from runstore.records import Verdict
 from runstore.results import Number, Result
+from runstore.runlock import RunLock
 
 HISTORY = "history.jsonl"
 PENDING = "refresh.json"

@@ -14,7 +14,7 @@ from arena.ratings.result import Leaderboard, read_leaderboard
 from runstore.results import Result
 
 if TYPE_CHECKING:
-    from frontdesk.runner.pipeline import Pipeline
+    from frontdesk.runner.stagework import StageWork
 
 LATEST = 10_000
 """The median of times is that of so many answers, the latest: a run of millions says it every second."""
@@ -72,7 +72,7 @@ class Outcome(Result):
     told: tuple[str, ...] = ()
 
 
-def outcome(command: str, code: int, pipeline: Pipeline | None, *, rated: bool) -> Outcome:
+def outcome(command: str, code: int, pipeline: StageWork | None, *, rated: bool) -> Outcome:
     """The outcome of a command over an open run; ``rated``: it made ratings, which are then part of it."""
     board = None
     if pipeline is not None and rated and (file := pipeline.folder.file("leaderboard.json")).is_file():
@@ -90,7 +90,7 @@ def outcome(command: str, code: int, pipeline: Pipeline | None, *, rated: bool) 
     )
 
 
-def endpoints_of(pipeline: Pipeline) -> Sequence[EndpointDone]:
+def endpoints_of(pipeline: StageWork) -> Sequence[EndpointDone]:
     """What each endpoint that was asked for anything took in this session, in the order of their names."""
     endpoints = {} if pipeline.gateway is None else pipeline.gateway.endpoints
     return [
@@ -113,7 +113,7 @@ def endpoints_of(pipeline: Pipeline) -> Sequence[EndpointDone]:
     ]
 
 
-def status(pipeline: Pipeline) -> tuple[str, ...]:
+def status(pipeline: StageWork) -> tuple[str, ...]:
     """What the line of progress says of the session, the most urgent first: what does not fit is left out."""
     if pipeline.gateway is None:
         return ()

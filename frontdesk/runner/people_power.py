@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
 
+from arena.human.forms import NOT_APPLICABLE
 from arena.human.power import (
     Correlation,
     Difference,
@@ -27,7 +29,8 @@ Range = tuple[float | None, float | None]
 COLUMNS = ("item", "rater", "condition", "value")
 SCORES = Schema(
     {
-        "item": ("항목", "문항", "대상", "document", "subject"),
+        "item": ("항목", "대상", "document", "subject", "문서"),
+        "question": ("문항", "질문"),
         "rater": ("평가자", "채점자", "judge"),
         "condition": ("조건", "endpoint", "model"),
         "value": ("값", "점수", "평점", "score"),
@@ -39,7 +42,7 @@ SCORES = Schema(
 class Asked:
     """What is expected: a ``difference`` with its spreads, a ``correlation``; or ``scores``, a table to see it in.
 
-    ``items`` are rated by ``raters`` each.
+    ``items`` are rated by ``raters`` each. ``question``: the one of a study's ``ratings.csv`` that counts.
     """
 
     difference: float | None = None
@@ -53,6 +56,7 @@ class Asked:
     raters: int = 1
     power: float = 0.8
     level: float = 0.95
+    question: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ def answers(asked: Asked) -> list[PeopleAnswer]:
         one = Difference(asked.difference, asked.item_sd, asked.rater_sd, asked.residual_sd)
         found.append(_difference(one, asked, (one.difference, one.difference)))
     if asked.scores is not None:
-        table, conditions = _differences(asked.scores)
+        table, conditions = _differences(asked.scores, asked.question)
         one, limits = seen_difference(table, asked.level)
         found.append(_difference(one, asked, limits, conditions, len(table)))
     if asked.correlation is not None:
@@ -137,10 +141,10 @@ def _correlation(one: Correlation, asked: Asked) -> PeopleAnswer:
     )
 
 
-def _differences(path: Path) -> tuple[np.ndarray, tuple[str, str]]:
+def _differences(path: Path, question: str | None) -> tuple[np.ndarray, tuple[str, str]]:
     """(items, raters) first condition minus second, NaN where a rater lacks one of them."""
     cells: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for item, rater, condition, value in _rows(path):
+    for item, rater, condition, value in _rows(path, question):
         cells[item, rater][condition].append(value)
     conditions = sorted({name for held in cells.values() for name in held})
     if len(conditions) != 2:
@@ -155,19 +159,26 @@ def _differences(path: Path) -> tuple[np.ndarray, tuple[str, str]]:
     return table, (first, second)
 
 
-def _rows(path: Path) -> Iterator[tuple[str, str, str, float]]:
-    """(item, rater, condition, value) of every row that has a value."""
+def _rows(path: Path, question: str | None) -> Iterator[tuple[str, str, str, float]]:
+    """(item, rater, condition, value) of every row that has a value and, where several are there, the question."""
     table = read_table(path, SCORES)
     if absent := [name for name in COLUMNS if name not in table.header]:
         raise InputProblem(path, f"columns {', '.join(COLUMNS)}", found=f"no {', '.join(absent)}", line=1)
-    for number, row in text_rows(table):
+    rows = list(text_rows(table))
+    asked = dict.fromkeys(row["question"].strip() for _, row in rows) if "question" in table.header else {}
+    if question not in asked and (question is not None or len(asked) > 1):
+        expected = f"one question (--question), of {', '.join(asked) or 'a table that has the column'}"
+        raise InputProblem(path, expected, found=question or "several", field="question")
+    for number, row in rows:
+        if question is not None and row["question"].strip() != question:
+            continue
         item, rater, condition, text = (row[name].strip() for name in COLUMNS)
-        if not text:
+        if text in ("", NOT_APPLICABLE):
             continue
         for name, found in zip(COLUMNS, (item, rater, condition), strict=False):
             if not found:
                 raise InputProblem(path, "a name", found=found, line=number, field=name)
         value = strict_number(text)
-        if value is None:
+        if value is None or not isfinite(value):
             raise InputProblem(path, "a number", found=text, line=number, field="value")
         yield item, rater, condition, value

@@ -7,7 +7,7 @@ calls that the journal already answers are apart.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, product
 from typing import Literal
@@ -16,6 +16,8 @@ from arena.judge import is_decided
 from arena.kept import KeptRounds, round_item
 from frontdesk.runner import prepare
 from frontdesk.runner.config import PHRASES, RULES, Config
+from gateway.adapters.catalog import settings_of
+from gateway.batches.catalog import has_batches
 from runstore.records import Failure, Reply
 from runstore.student_records import CONTROLS
 
@@ -52,12 +54,17 @@ NOTHING_KEPT = Kept()
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """So many calls of one endpoint in one stage, speaking as ``role``."""
+    """So many calls of one endpoint in one stage, speaking as ``role``.
+
+    ``input``: tokens that each sends, where the texts are known; ``by_batch``: by a batch interface, at its price.
+    """
 
     stage: Stage
     role: Role
     endpoint: str
     calls: int
+    input: float | None = None
+    by_batch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +332,12 @@ def turns_asked(student: str, judge: str | None, turns: int) -> tuple[Calls, ...
     """Students' turns written beside people's: one call each, and one of the judge who reads both."""
     own = (Calls("quality", "student", student, turns),)
     return own if judge is None else (*own, Calls("quality", "judge", judge, turns))
+
+
+def in_batches(config: Config, calls: Iterable[Calls]) -> list[Calls]:
+    """The same calls with ``--batch``: by the batch interfaces of those endpoints that have one."""
+    has_one = {name: has_batches(settings_of(name, table)) for name, table in config.endpoints.items()}
+    return [replace(part, by_batch=has_one[part.endpoint]) for part in calls]
 
 
 def sheets_asked(judges: Sequence[str], subjects: int, repeats: int) -> tuple[Calls, ...]:

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import seed_questions
 from arena import criteria
@@ -49,7 +48,7 @@ class Simulation:
     knowing: Knowing | None = None
 
     @property
-    def inputs(self) -> dict[str, Any]:
+    def inputs(self) -> dict[str, object]:
         """What the manifest says about the personas and questions."""
         return {
             name: {"count": len(records), "hash": digest([record.model_dump() for record in records])}

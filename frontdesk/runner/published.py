@@ -16,6 +16,8 @@ from runstore.publish import parse_record, read_json, write_json
 from runstore.records import Record
 
 FILE = "published.json"
+CHANGE = "change of configuration"
+"""Under way from before another configuration is written until whatever was asked for with it has ended."""
 _MATCHES = ("subsets.jsonl", "replies.jsonl")
 _VERDICTS = ("subsets.jsonl", "judgments.jsonl", "verdicts.jsonl")
 _SCORED = ("score_plan.json", "rubric.json", "subjects.jsonl", "people.jsonl")

@@ -21,8 +21,9 @@ from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.shortfall import Shortfall, shortfall
 from gateway.adapters.catalog import settings_of as endpoint_settings
 from runstore.problems import InputProblem, Problem
-from runstore.publish import Cell, read_records, write_csv, write_json
+from runstore.publish import Cell, write_csv, write_json
 from runstore.records import Judgment, Reply, Subset, Verdict
+from runstore.stored import Stored
 
 CSV_HEADER = (
     "rank",
@@ -215,10 +216,10 @@ def battles_of(path: Path, *, style: bool = False) -> Battles:
     """
     judgments, subsets = path.with_name("judgments.jsonl"), path.with_name("subsets.jsonl")
     return from_verdicts(
-        read_records(path, Verdict),
-        read_records(judgments, Judgment) if judgments.is_file() else (),
-        subset_labels(read_records(subsets, Subset)) if subsets.is_file() else None,
-        reply_styles(read_records(path.with_name("replies.jsonl"), Reply)) if style else None,
+        Stored(path, Verdict),
+        Stored(judgments, Judgment) if judgments.is_file() else (),
+        subset_labels(Stored(subsets, Subset)) if subsets.is_file() else None,
+        reply_styles(Stored(path.with_name("replies.jsonl"), Reply)) if style else None,
     )
 
 

@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import combinations, product
-from typing import Any
 
 from arena.judge import Judging
 from arena.kept import KeptRounds, round_item, round_key
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner import leaderboard_history as history
-from frontdesk.runner import prepare
+from frontdesk.runner import prepare, published
 from frontdesk.runner.config import Config
-from frontdesk.runner.inputs import Tables
+from frontdesk.runner.inputs import Tables, table_of
+from frontdesk.runner.judged import Records
 from frontdesk.runner.leaderboard_history import Pending, Refresh
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.plan import Calls, Kept
@@ -29,7 +29,6 @@ from gateway.adapters.catalog import settings_of
 from runstore.ids import digest
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_json, write_json
-from runstore.records import Judgment, Verdict
 from simulator.collect import styles_of
 
 FILES = ("subsets.jsonl", "replies.jsonl", "judgments.jsonl", "verdicts.jsonl", "leaderboard.json")
@@ -60,7 +59,11 @@ class Change:
 
 
 def check_finished(folder: RunFolder) -> None:
-    """Raises InputProblem where there is no judged and rated run to refresh."""
+    """Raises InputProblem where there is no judged and rated run to refresh, Problem where it is being changed."""
+    if published.CHANGE in published.read(folder.path).under_way:
+        raise Problem(
+            f"{folder.path}: another configuration is under way; finish it with tutor-arena run --change"
+        )
     for name in FILES:
         if not folder.file(name).is_file():
             raise InputProblem(
@@ -71,8 +74,8 @@ def check_finished(folder: RunFolder) -> None:
 def planned(
     config: Config,
     change: Change,
-    tables: Mapping[str, Mapping[str, Any]],
-    budget: Mapping[str, Any] | None = None,
+    tables: Mapping[str, Mapping[str, object]],
+    budget: Mapping[str, object] | None = None,
 ) -> Config:
     """The configuration after the change; ``tables`` holds endpoint tables given for it.
 
@@ -107,13 +110,13 @@ def planned(
     return configuration.parse(data, "the refreshed configuration")
 
 
-def _check_names(option: str, names: Sequence[str], known: Mapping[str, Any]) -> None:
+def _check_names(option: str, names: Sequence[str], known: Mapping[str, object]) -> None:
     for name in names:
         if name not in known:
             raise Problem(f"{option}: found {name!r}, expected one of {', '.join(map(repr, known))}")
 
 
-def _table(name: str, old: Mapping[str, Any] | None, given: Mapping[str, Any] | None) -> dict[str, Any]:
+def _table(name: str, old: Mapping[str, object] | None, given: Mapping[str, object] | None) -> dict[str, object]:
     """The endpoint's table: the run's own, or the one given where it means the same model."""
     if given is None:
         if old is None:
@@ -129,8 +132,8 @@ def _table(name: str, old: Mapping[str, Any] | None, given: Mapping[str, Any] | 
     return dict(given)
 
 
-def _settled(name: str, table: Mapping[str, Any]) -> dict[str, Any]:
-    return configuration.settled(Config(endpoints={name: dict(table)}))["endpoints"][name]
+def _settled(name: str, table: Mapping[str, object]) -> Tables:
+    return table_of(table_of(configuration.settled(Config(endpoints={name: dict(table)}))["endpoints"])[name])
 
 
 def _pairs(config: Config, change: Change, names: Sequence[str]) -> Pairs | None:
@@ -201,18 +204,18 @@ def callers(config: Config, needed: Sequence[Calls]) -> list[str]:
 def forget_styles(folder: RunFolder, config: Config) -> None:
     """Take prompts that no endpoint uses any more out of the manifest: recomputing the run would not name them."""
     path = folder.file("manifest.json")
-    manifest: Tables = read_json(path)
+    manifest = table_of(read_json(path))
     names = config.require_collect().endpoints
     used = set(styles_of({name: settings_of(name, config.endpoints[name]) for name in names}))
     used |= {config.simulate.style} if config.simulate is not None else set()
     files = {f"teacher.{style}.{config.run.language}" for style in used}
-    prompts: dict[str, str] = manifest["prompts"]
+    prompts = table_of(manifest["prompts"])
     left = {name: found for name, found in prompts.items() if not name.startswith("teacher.") or name in files}
     if left != prompts:
         write_json(path, {**manifest, "prompts": left})
 
 
-async def perform(pipeline: Pipeline, change: Change) -> tuple[list[Judgment], list[Verdict]]:
+async def perform(pipeline: Pipeline, change: Change) -> Records:
     """Ask what is new and publish the stage files; returns all judgments and verdicts.
 
     Replies that were brought to the run stay brought, with the new ones among them: the journal can't make them.
@@ -236,9 +239,7 @@ async def perform(pipeline: Pipeline, change: Change) -> tuple[list[Judgment], l
     return judged
 
 
-def conclude(
-    folder: RunFolder, config: Config, began: Pending, judged: tuple[list[Judgment], list[Verdict]]
-) -> tuple[Refresh, bool]:
+def conclude(folder: RunFolder, config: Config, began: Pending, judged: Records) -> tuple[Refresh, bool]:
     """New ratings, and the history's line; returns the line and whether anything is new in it."""
     judgments, verdicts = judged
     forget_styles(folder, config)

@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner import inputs, published
 from frontdesk.runner.config import Config
 from gateway.secrets import Redactor
@@ -16,6 +16,7 @@ from runstore.ids import digest
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_json, read_records, read_rows, safe_name, write_json, write_jsonl, write_text
 from runstore.records import Dialogue, Failure, Judgment, Record, Reply, Subset, Verdict
+from runstore.stored import Stored
 
 Given = Literal["subsets", "replies"]
 STAGES = ("simulate", "cut", "collect", "judge", "rate", "student", "report")
@@ -28,6 +29,8 @@ class RunFolder:
         """``home``: the folder with the inputs, where these files lie elsewhere."""
         self.path, self.home = path, home or path
         self.journal = journal or path / "journal"
+        self.is_made_anew = False
+        """Whether every stage is made again of another configuration: nothing of the old manifest stays."""
 
     def file(self, name: str) -> Path:
         return self.path / name
@@ -68,12 +71,19 @@ class RunFolder:
             "(finished calls that still fit are kept)."
         )
 
-    def write_manifest(self, config: Config, prompts: Mapping[str, str], made_of: Mapping[str, Any]) -> None:
-        """What made this run, without times: the same run, the same manifest. An input of None is forgotten."""
+    def write_manifest(
+        self, config: Config, prompts: Mapping[str, str], made_of: Mapping[str, object], instead_of: str = "-"
+    ) -> None:
+        """What made this run, without times: the same run, the same manifest.
+
+        An input of None is forgotten, and so are earlier prompts whose names begin with ``instead_of``.
+        """
         path = self.file("manifest.json")
-        old: dict[str, dict[str, Any]] = read_json(path) if path.is_file() else {}
-        merged: dict[str, str] = {**old.get("prompts", {}), **prompts}
-        known: dict[str, Any] = {**old.get("inputs", {}), **made_of}
+        old: dict[str, dict[str, object]] = read_json(path) if path.is_file() and not self.is_made_anew else {}
+        self.is_made_anew = False
+        kept = {name: at for name, at in old.get("prompts", {}).items() if not name.startswith(instead_of)}
+        merged: dict[str, object] = {**kept, **prompts}
+        known: dict[str, object] = {**old.get("inputs", {}), **made_of}
         write_json(
             path,
             {
@@ -108,23 +118,23 @@ class RunFolder:
     def given(self, name: Given) -> bool:
         """Whether this stage's records were brought."""
         path = self.file("manifest.json")
-        inputs: dict[str, Any] = read_json(path).get("inputs", {}) if path.is_file() else {}
+        inputs: dict[str, object] = read_json(path).get("inputs", {}) if path.is_file() else {}
         return name in inputs
 
-    def dialogues(self) -> list[Dialogue]:
-        return read_records(self.file("dialogues.jsonl"), Dialogue)
+    def dialogues(self) -> Sequence[Dialogue]:
+        return Stored(self.file("dialogues.jsonl"), Dialogue)
 
-    def subsets(self) -> list[Subset]:
-        return read_records(self.file("subsets.jsonl"), Subset)
+    def subsets(self) -> Sequence[Subset]:
+        return Stored(self.file("subsets.jsonl"), Subset)
 
-    def replies(self) -> list[Reply]:
-        return read_records(self.file("replies.jsonl"), Reply)
+    def replies(self) -> Sequence[Reply]:
+        return Stored(self.file("replies.jsonl"), Reply)
 
-    def judgments(self) -> list[Judgment]:
-        return read_records(self.file("judgments.jsonl"), Judgment)
+    def judgments(self) -> Sequence[Judgment]:
+        return Stored(self.file("judgments.jsonl"), Judgment)
 
-    def verdicts(self) -> list[Verdict]:
-        return read_records(self.file("verdicts.jsonl"), Verdict)
+    def verdicts(self) -> Sequence[Verdict]:
+        return Stored(self.file("verdicts.jsonl"), Verdict)
 
     def failures(self) -> list[Failure]:
         path = self.file("failures.jsonl")

@@ -63,7 +63,7 @@ class Material:
 def gather(source: Path, rubric_name: str, plan: Plan, config: Config, *, sheets: Path | None = None) -> Material:
     """Everything that is read, and refused where it does not fit, before anything is called. Raises Problem."""
     rubric = load_rubric(rubric_name, config.run.domain)
-    Form.load(rubric, config.run.language, Path(config.run.prompts) if config.run.prompts else None)
+    form_of(rubric, config)
     sessions = load_sessions(source, rubric)
     check(sessions, plan.wishes)
     people = read_people(sheets, rubric, sessions, plan.judges) if sheets else []
@@ -71,6 +71,11 @@ def gather(source: Path, rubric_name: str, plan: Plan, config: Config, *, sheets
     if plan.wishes.reference is not None and plan.wishes.reference not in raters:
         raise Problem(f"--reference: found {plan.wishes.reference!r}, expected one of {', '.join(raters)}")
     return Material(rubric, sessions, people)
+
+
+def form_of(rubric: Rubric, config: Config) -> Form:
+    """The rubric with the prompts of the run. Raises Problem, InputProblem."""
+    return Form.load(rubric, config.run.language, Path(config.run.prompts) if config.run.prompts else None)
 
 
 def check_plan(plan: Plan, config: Config) -> None:

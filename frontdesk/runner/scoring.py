@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from arena.scoring.sheets import Form, Sheets, score_all
+from arena.scoring.sheets import Sheets, score_all
 from arena.trial import JudgeTrial
 from frontdesk.runner import published
 from frontdesk.runner.config import Config
 from frontdesk.runner.outcome import StageDone
-from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
-from frontdesk.runner.plan import sheets_asked
+from frontdesk.runner.plan import Calls, sheets_asked
 from frontdesk.runner.score_files import Scored, ScoreResults, Teller, publish
-from frontdesk.runner.score_plan import Material, Plan
+from frontdesk.runner.score_plan import Material, Plan, form_of
+from frontdesk.runner.stagework import MOST_AT_ONCE, StageWork, Stopping
 from gateway.adapters.catalog import settings_of
 from gateway.batches.catalog import service_of
 from gateway.batches.runner import BatchRunner
 from gateway.prompt import Ask
+from gateway.tokens import estimator
 from runstore.problems import Problem
 from runstore.records import Sheet
 
@@ -35,6 +37,7 @@ FILES = (
 
 
 TRIAL_SHARE = 10
+SAMPLED = 100
 
 
 def check_batches(judges: Sequence[str], config: Config) -> None:
@@ -50,7 +53,21 @@ def _rounds(config: Config, material: Material, *, by_batch: bool) -> int:
     return min(rounds, len(material.sessions) // TRIAL_SHARE) if by_batch else rounds
 
 
-async def perform(pipeline: Pipeline, plan: Plan, material: Material, teller: Teller) -> ScoreResults:
+def asked(plan: Plan, material: Material, config: Config, *, by_batch: bool) -> list[Calls]:
+    """What a scoring run will ask, before anything is asked; texts are counted in a sample of the subjects."""
+    form = form_of(material.rubric, config)
+    sample = material.sessions[:: 1 + len(material.sessions) // SAMPLED]
+    texts = ["\n".join(said.content for said in form.prompt(session).messages) for session in sample]
+    tried = _rounds(config, material, by_batch=True) if by_batch else 0
+    parts: list[Calls] = []
+    for part in sheets_asked(plan.judges, len(material.sessions), plan.repeats):
+        count = estimator(settings_of(part.endpoint, config.endpoints[part.endpoint]).model or "")
+        whole = replace(part, input=sum(map(count, texts)) / max(1, len(texts)))
+        parts += [replace(whole, calls=tried), replace(whole, calls=part.calls - tried, by_batch=by_batch)]
+    return [part for part in parts if part.calls]
+
+
+async def perform(pipeline: StageWork, plan: Plan, material: Material, teller: Teller) -> ScoreResults:
     """Score everything and write every record; ``teller`` then reports it.
 
     Raises Stopping where the run was stopped; what was finished is written.
@@ -60,7 +77,7 @@ async def perform(pipeline: Pipeline, plan: Plan, material: Material, teller: Te
     )  # fmt: skip
     if gateway is None:
         raise Problem("scoring calls models, but none were opened")
-    form = Form.load(material.rubric, config.run.language, pipeline.prompts)
+    form = form_of(material.rubric, config)
     inputs = {"file": plan.source, "subjects": len(material.sessions), "rubric": material.rubric.identity}
     published.begin(folder.path, "score")
     folder.write_manifest(config, form.hashes, {"score": inputs})

@@ -13,12 +13,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequ
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 
+from frontdesk.runner import before, outcome, prepare
 from frontdesk.runner import leaderboard_history as history
-from frontdesk.runner import outcome, prepare
 from frontdesk.runner.config import Config
-from frontdesk.runner.pipeline import Pipeline, Stopping
+from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.stagework import Stopping
 from frontdesk.runner.told import told
 from gateway.adapters.catalog import build
 from gateway.budget import Budget
@@ -27,9 +28,10 @@ from gateway.errors import Interrupted, Stopped
 from gateway.events import EventLog
 from gateway.secrets import words_of
 from gateway.telemetry import from_environment
-from runstore.journal import Journal, RunLock
+from runstore.journal import Journal
 from runstore.problems import Problem
 from runstore.records import Usage
+from runstore.runlock import RunLock
 
 DRAIN_S = 30.0
 RESUME = "to go on: run the same command again (finished calls are not made again)"
@@ -62,6 +64,8 @@ async def opened(
         progress.say(unpriced)
     with RunLock(folder.path), contextlib.ExitStack() as closing:
         first(folder)
+        if change and history.pending(folder) is None and folder.other_configuration(config, gateway.redactor):
+            before.begin_change(folder)
         folder.claim(config, gateway.redactor, change=change)
         gateway.events = EventLog(folder.file("log.jsonl"), gateway.redactor)
         closing.callback(gateway.events.close)
@@ -76,6 +80,7 @@ async def opened(
             progress.status = lambda: outcome.status(pipeline)
             try:
                 yield pipeline
+                before.end_change(folder)
             finally:
                 gateway.events.emit("session_ended", **asdict(budget.total))
 

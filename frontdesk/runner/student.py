@@ -100,7 +100,7 @@ class StudentStage:
         return cls(config, knowledge, rolling, silent, people, settings, hashes)
 
     @property
-    def inputs(self) -> dict[str, Any]:
+    def inputs(self) -> dict[str, object]:
         """What the manifest says of the topics and rules."""
         known = self.knowledge
         return {

@@ -13,15 +13,17 @@ from arena.ratings.result import Leaderboard
 from frontdesk.runner import before, blind, inputs, published, quality, score_plan
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner.compared import TOLD, Compared, compare, known_of
-from frontdesk.runner.config import Config, read_toml
+from frontdesk.runner.config import Config
+from frontdesk.runner.config_file import read_toml
 from frontdesk.runner.leaderboard_history import Pending
-from frontdesk.runner.pipeline import Pipeline, Stopping
+from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.quality import RunQuality
 from frontdesk.runner.rating import as_configured, as_rated, rate_run
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.score_files import Teller
 from frontdesk.runner.scoring import perform
+from frontdesk.runner.stagework import Stopping
 from gateway.adapters.catalog import build
 from gateway.engine import Gateway
 from runstore.journal import Journal
@@ -59,6 +61,9 @@ def verify(folder: RunFolder, publishing: Publishing) -> list[Compared]:
         rows = [_rated_otherwise(row, folder, config) for row in compare(folder.path, again.path)]
     if (begun := history.pending(folder)) is not None:
         rows = _during(folder, begun, rows, publishing)
+    elif published.CHANGE in known_of(folder.path).under_way and before.kept(folder).path.is_dir():
+        rows, kept = _beside(before.kept(folder), folder, rows, f"the {published.CHANGE}", publishing)
+        rows += kept
     return [*brought, *rows]
 
 
@@ -80,6 +85,17 @@ def _during(folder: RunFolder, begun: Pending, rows: list[Compared], publishing:
     earlier = before.kept(folder)
     if not earlier.path.is_dir():
         return [*rows, Compared(history.PENDING, "unfinished", begun.told)]
+    rows, kept = _beside(earlier, folder, rows, begun.told, publishing)
+    is_fitting = begun == history.standing(earlier, begun.change)
+    told = Compared(history.PENDING, "unfinished", f"{begun.told} is under way")
+    wrong = Compared(history.PENDING, "different", f"does not tell what {before.FOLDER} holds")
+    return [*rows, told if is_fitting else wrong, *kept]
+
+
+def _beside(
+    earlier: RunFolder, folder: RunFolder, rows: list[Compared], change: str, publishing: Publishing
+) -> tuple[list[Compared], list[Compared]]:
+    """The rows, where a file may still be the one before the change; and those of the files that were kept."""
     old = {row.file: row for row in verify(earlier, publishing)}
 
     def settled(row: Compared) -> Compared:
@@ -88,13 +104,10 @@ def _during(folder: RunFolder, begun: Pending, rows: list[Compared], publishing:
             return row
         if published.hash_of(folder.file(row.file)) != published.hash_of(earlier.file(row.file)):
             return row
-        return Compared(row.file, "unfinished", f"as before {begun.told}, which is under way")
+        return Compared(row.file, "unfinished", f"as before {change}, which is under way")
 
     kept = [Compared(f"{before.FOLDER}/{row.file}", row.state, row.why) for row in old.values()]
-    is_fitting = begun == history.standing(earlier, begun.change)
-    told = Compared(history.PENDING, "unfinished", f"{begun.told} is under way")
-    wrong = Compared(history.PENDING, "different", f"does not tell what {before.FOLDER} holds")
-    return [*map(settled, rows), told if is_fitting else wrong, *kept]
+    return [*map(settled, rows)], kept
 
 
 def _inputs(folder: RunFolder) -> list[Compared]:

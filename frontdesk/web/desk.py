@@ -18,9 +18,9 @@ from frontdesk.web.database import for_owner_alone
 from frontdesk.web.exports import publish
 from frontdesk.web.results import write_analysis
 from frontdesk.web.store import Store
-from runstore.journal import RunLock
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_csv, safe_name, write_csv, write_json
+from runstore.runlock import RunLock
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any
 
 from aiohttp import web
 
@@ -88,7 +87,7 @@ class Organiser:
         progress = [self.progress(rater, items, ratings) for rater in raters]
         done, planned = sum(1 for item in items if item.submitted_at), len(items)
         parameter = study.recruitment.parameter if study.recruitment is not None else ""
-        shown: dict[str, Any] = {
+        shown: dict[str, object] = {
             "title": say(study.title, language),
             "language": language,
             "languages": (),

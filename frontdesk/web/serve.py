@@ -15,9 +15,9 @@ from aiohttp import web
 from arena.human.folder import StudyFolder
 from frontdesk.web.app import make_app
 from frontdesk.web.store import Store
-from runstore.journal import RunLock
 from runstore.problems import InputProblem, Problem
 from runstore.publish import write_csv
+from runstore.runlock import RunLock
 
 
 def serve(folder: StudyFolder, *, host: str, port: int, address: str | None, tell: Callable[[str], None]) -> None:

@@ -8,6 +8,7 @@ import secrets
 import socket
 import threading
 from collections.abc import Generator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from importlib.resources import files
 
@@ -78,7 +79,7 @@ class Watcher:
 def watching(watched: Watched, port: int = 0) -> Generator[str]:
     """The page's address, token included, as long as the context lasts; served by a thread of its own.
 
-    Raises Problem for a port that is taken.
+    Raises Problem for a port that is taken, and for a page that cannot be served.
     """
     try:
         listening = socket.create_server((HOST, port))
@@ -86,22 +87,27 @@ def watching(watched: Watched, port: int = 0) -> Generator[str]:
         raise Problem(f"cannot listen on {HOST}:{port}: {error.strerror or error}") from error
     token, loop = secrets.token_urlsafe(18), asyncio.new_event_loop()
     stop = asyncio.Event()
-    ready = threading.Event()
+    started = Future[None]()
 
     async def serve() -> None:
-        runner = web.AppRunner(Watcher(watched, token).app(), access_log=None)
-        await runner.setup()
-        await web.SockSite(runner, listening).start()
-        ready.set()
+        try:
+            runner = web.AppRunner(Watcher(watched, token).app(), access_log=None)
+            await runner.setup()
+            await web.SockSite(runner, listening).start()
+        except Exception as error:
+            started.set_exception(Problem(f"the page cannot be served: {error}"))
+            return
+        started.set_result(None)
         await stop.wait()
         await runner.cleanup()
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
     thread.start()
-    ready.wait()
     try:
+        started.result()
         yield f"http://{HOST}:{listening.getsockname()[1]}/{token}/"
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join()
         loop.close()
+        listening.close()

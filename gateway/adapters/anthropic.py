@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from gateway.adapters import classify, reading
 from gateway.adapters.base import EndpointSettings, Wire
-from gateway.adapters.vendor import Vendor, VendorSettings, given, in_range, messages_json
+from gateway.adapters.vendor import (
+    LEAST_THINKING,
+    NO_SEED,
+    Vendor,
+    VendorSettings,
+    claude_thinks,
+    given,
+    in_range,
+    messages_json,
+)
 from gateway.adapters.waits import Clock
 from gateway.answers import says_something
 from gateway.errors import NO, Fault
@@ -34,30 +43,17 @@ class AnthropicSettings(VendorSettings):
     are no part of what the journal knows a call by: with and without them it is the same call.
     """
 
+    useless: ClassVar[Mapping[str, str]] = NO_SEED
+
     max_output_tokens: Whole | None = Field(default=_LIMIT, gt=0)
-    thinking_budget: Whole | None = Field(default=None, ge=1024)
+    thinking_budget: Whole | None = Field(default=None, ge=LEAST_THINKING)
     cache_prompt: YesNo | Literal["dialogue"] = False
 
     @model_validator(mode="after")
     def _only_what_is_sent(self) -> AnthropicSettings:
-        if self.seed is not None:
-            raise ValueError("seed: this kind of endpoint has no seed; leave it out")
         in_range("temperature", self.temperature, 0, 1)
         in_range("top_p", self.top_p, 0, 1)
-        budget, limit = self.thinking_budget, self.max_output_tokens or _LIMIT
-        if budget is None:
-            return self
-        if budget >= limit:
-            where = "its default of " if "max_output_tokens" not in self.model_fields_set else ""
-            raise ValueError(
-                f"thinking_budget: found {budget}, expected less than max_output_tokens, {where}{limit}: thinking "
-                "counts towards the limit"
-            )
-        if self.temperature not in (None, 1):
-            raise ValueError(
-                f"temperature: found {self.temperature:g}, expected none (or 1) beside thinking_budget"
-            )
-        in_range("top_p", self.top_p, 0.95, 1, " beside thinking_budget")
+        claude_thinks(self, "thinking_budget", self.thinking_budget, self.max_output_tokens or _LIMIT)
         return self
 
 
@@ -81,7 +77,7 @@ class AnthropicAdapter(Vendor):
         return known | {"x-api-key": key} if key else known
 
     def compose(self, prompt: Prompt) -> bytes:
-        messages = prompt.messages
+        messages = self.said(prompt)
         parts = [self._head]
         if messages and messages[0].role == "system":
             system = _marked(messages[0].content) if self.settings.cache_prompt else messages[0].content
@@ -127,7 +123,7 @@ class AnthropicAdapter(Vendor):
         if stop == "model_context_window_exceeded":
             message = "the model's context window is full: stop reason model_context_window_exceeded"
             raise Fault("context_length", message, NO, text=text, usage=usage, request_id=request_id)
-        if not says_something(text) and (tools := _called(body)):
+        if not says_something(text) and ((tools := _called(body)) or stop == "tool_use"):
             raise reading.called_tool(tools, usage)
         return reading.settle(
             text,

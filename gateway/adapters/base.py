@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, get_args, runtime_checkable
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 Priced = Literal["input", "output", "cached_input", "cache_write", "cache_write_1h"]
 PRICED: tuple[str, ...] = get_args(Priced)
+LONGEST_S, LEAST_A_MINUTE = 1e7, 1e-4
+"""Bounds of what a timer can wait for: four months, and one a week."""
 
 
 class WireReply(NamedTuple):
@@ -28,6 +31,15 @@ class WireReply(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+
+def is_address(text: str) -> bool:
+    """Whether a text can be the address of a service."""
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def whole_address(base_url: str, path: str) -> str:
@@ -79,6 +91,8 @@ class EndpointSettings(BaseModel):
     """The keys that every kind of endpoint has. A kind adds its own in a subclass."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    useless: ClassVar[Mapping[str, str]] = {}
+    """Keys that the kind can make nothing of, each with what to do instead: they are refused, not passed over."""
 
     kind: str
     model: str | None = None
@@ -94,12 +108,12 @@ class EndpointSettings(BaseModel):
     system: str | None = None
     style: str | None = None
     concurrency: Whole = Field(default=64, gt=0)
-    requests_per_minute: Real | None = Field(default=None, gt=0)
-    tokens_per_minute: Real | None = Field(default=None, gt=0)
-    timeout_s: Real = Field(default=60.0, gt=0)
+    requests_per_minute: Real | None = Field(default=None, ge=LEAST_A_MINUTE)
+    tokens_per_minute: Real | None = Field(default=None, ge=LEAST_A_MINUTE)
+    timeout_s: Real = Field(default=60.0, gt=0, le=LONGEST_S)
     retries: Whole = Field(default=5, ge=0)
-    longest_wait_s: Real = Field(default=120.0, ge=0)
-    total_s: Real = Field(default=900.0, gt=0)
+    longest_wait_s: Real = Field(default=120.0, ge=0, le=LONGEST_S)
+    total_s: Real = Field(default=900.0, gt=0, le=LONGEST_S)
     largest_reply_mb: Real = Field(default=4.0, gt=0)
     proxy: str | bool | None = None
     price: dict[Priced, NotNegative] | None = None
@@ -108,6 +122,13 @@ class EndpointSettings(BaseModel):
     def takes_key(self) -> bool:
         """Whether the kind's public address is asked with a key out of a variable."""
         return True
+
+    @model_validator(mode="after")
+    def _uses_what_is_given(self) -> EndpointSettings:
+        for name, instead in self.useless.items():
+            if name in self.model_fields_set and getattr(self, name) not in (None, False):
+                raise ValueError(f"{name}: {instead}")
+        return self
 
     @model_validator(mode="after")
     def _names_a_proxy(self) -> EndpointSettings:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from urllib.parse import quote
 
@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 
 from gateway.adapters import classify, reading
 from gateway.adapters.base import CredentialsWay, EndpointSettings, Wire, WireReply, whole_address
-from gateway.adapters.vendor import Vendor, VendorSettings, given, in_range
+from gateway.adapters.vendor import NO_SEED, Vendor, VendorSettings, claude_thinks, given, in_range
 from gateway.adapters.waits import Clock
 from gateway.answers import says_something
 from gateway.errors import NO, TRANSIENT, Fault
@@ -36,6 +36,8 @@ class BedrockSettings(VendorSettings):
     """``profile``: of AWS's shared files; ``extra_body``: a model's own settings, sent as
     ``additionalModelRequestFields``; ``json_format``: ``json_schema`` for the models that know it."""
 
+    useless: ClassVar[Mapping[str, str]] = NO_SEED
+
     region: str
     profile: str | None = None
     json_format: Literal["json_schema", "none"] = "none"
@@ -50,12 +52,12 @@ class BedrockSettings(VendorSettings):
     def _is_taken(self) -> BedrockSettings:
         if not _REGION.fullmatch(self.region):
             raise ValueError(f"region: found {self.region!r}, expected a region of AWS such as us-east-1")
-        if self.seed is not None:
-            raise ValueError("seed: this kind of endpoint has no seed; leave it out")
         if self.profile is not None and self.api_key_env is not None:
             raise ValueError("profile: an API key (api_key_env) takes its place; leave one of them out")
         in_range("temperature", self.temperature, 0, 1)
         in_range("top_p", self.top_p, 0, 1)
+        budget = reading.as_dict(self.extra_body.get("thinking")).get("budget_tokens")
+        claude_thinks(self, "extra_body.thinking.budget_tokens", budget, self.max_output_tokens)
         return self
 
 
@@ -84,7 +86,7 @@ class BedrockAdapter(Vendor):
 
     def compose(self, prompt: Prompt) -> bytes:
         body: dict[str, Any] = {}
-        messages = prompt.messages
+        messages = self.said(prompt)
         if messages and messages[0].role == "system":
             mark = [{"cachePoint": {"type": "default"}}] if self.settings.cache_prompt else []
             body["system"] = [{"text": messages[0].content}, *mark]
@@ -144,7 +146,7 @@ class BedrockAdapter(Vendor):
             raise Fault("context_length", f"the model's context window is full: stop reason {stop}", NO, **more)
         tools = [reading.as_dict(part).get("toolUse") for part in reading.as_list(message["content"])]
         called: list[object] = [reading.as_dict(tool).get("name") for tool in tools if tool]
-        if called and not says_something(text):
+        if (called or stop == "tool_use") and not says_something(text):
             raise reading.called_tool(called, usage)
         if stop in _MALFORMED:
             raise Fault("malformed", f"the reply ended with stop reason {stop}", TRANSIENT, **more)

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import ValidationError
 
 from gateway.adapters import literal_keys
-from gateway.adapters.base import Adapter, EndpointSettings
+from gateway.adapters.base import Adapter, EndpointSettings, is_address
 from runstore.problems import Problem, nearest
 
 KINDS: dict[str, str] = {
@@ -130,9 +130,9 @@ def _check_address(where: str, address: str) -> None:
         if not re.fullmatch(r"per-node:\d{1,5}(/\S*)?", address):
             raise Problem(f"{where}.base_url: found {address!r}, expected per-node:PORT or per-node:PORT/PATH")
         return
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if not is_address(address):
         raise Problem(f"{where}.base_url: found {address!r}, expected an address such as http://127.0.0.1:9000")
+    parts = urlsplit(address)
     if parts.fragment:
         raise Problem(f"{where}.base_url: found #{parts.fragment}, which is never sent; leave it out")
     if "@" in parts.netloc:

@@ -54,6 +54,14 @@ _OUT_OF_MONEY = frozenset(
 )
 """Codes and types of an account that is empty, whatever the status: waiting does not help."""
 
+_OUT_OF_MONEY_SPELT = re.compile(
+    r"insufficient.?(?:quota|balance|credits?|funds)|billing|arrear|overdue|payment.?required", re.IGNORECASE
+)
+_LIMIT_SPELT = re.compile(
+    r"rate.?limit|throttl|too.?many.?requests|limit.?(?:requests|tokens|burst)|resource.?exhausted", re.IGNORECASE
+)
+"""The same, and limits that pass, as further providers spell them."""
+
 _STATUS_OF_NAME: dict[str, int] = {
     "INVALID_ARGUMENT": 400,
     "FAILED_PRECONDITION": 400,
@@ -168,7 +176,12 @@ def _code(value: object) -> int | None:
 
 
 def _named_status(said: Said) -> int | None:
-    return next((_STATUS_OF_NAME[name] for name in said.names if name in _STATUS_OF_NAME), None)
+    known = next((_STATUS_OF_NAME[name] for name in said.names if name in _STATUS_OF_NAME), None)
+    return 429 if known is None and any(map(_LIMIT_SPELT.search, said.names)) else known
+
+
+def _is_out_of_money(said: Said) -> bool:
+    return any(name in _OUT_OF_MONEY or _OUT_OF_MONEY_SPELT.search(name) for name in said.names)
 
 
 def _classified(status: int, said: Said, headers: Mapping[str, str], now: Clock, http_status: int) -> Fault:
@@ -192,7 +205,7 @@ def _lower(headers: Mapping[str, str]) -> dict[str, str]:
 
 def _kind_and_retry(status: int, said: Said, headers: Mapping[str, str], now: Clock) -> tuple[FaultKind, Retry]:
     text = " ".join((said.message, *said.names))
-    if 400 <= status < 500 and not _OUT_OF_MONEY.isdisjoint(said.names):
+    if 400 <= status < 500 and _is_out_of_money(said):
         return "quota", NO
     is_limit = status in (429, 529) or (status in (400, 403) and _named_status(said) == 429)
     if is_limit and not _TOO_LARGE.search(said.message):

@@ -138,7 +138,7 @@ class GeminiAdapter(Vendor):
 
     def compose(self, prompt: Prompt) -> bytes:
         contents: dict[str, Any] = {}
-        messages = prompt.messages
+        messages = self.said(prompt)
         if messages and messages[0].role == "system":
             contents["systemInstruction"] = {"parts": [{"text": messages[0].content}], "role": "user"}
             messages = messages[1:]
@@ -259,7 +259,8 @@ def _content(message: Message) -> dict[str, Any]:
 def _usage(body: dict[str, Any]) -> tuple[Usage, tuple[str, ...]]:
     """Counts of nothing are left out by the provider; what the total leaves for the text then is its count."""
     counts = reading.Counts(body.get("usageMetadata"))
-    read, thinking = counts("promptTokenCount"), counts("thoughtsTokenCount")
+    read, thinking, tools = map(counts, ("promptTokenCount", "thoughtsTokenCount", "toolUsePromptTokenCount"))
+    read = read if read is None else read + (tools or 0)
     written = counts("candidatesTokenCount")
     if written is None and read is not None and not counts.warnings:
         total = counts("totalTokenCount")

@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Literal
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from gateway.adapters import classify, literal_keys, reading, templates
-from gateway.adapters.base import EndpointSettings, Wire, WireReply
-from gateway.adapters.http_settings import HttpSettings, Step
+from gateway.adapters.base import EndpointSettings, Wire, WireReply, is_address
+from gateway.adapters.http_settings import NO_ADDRESS, HttpSettings, Step
 from gateway.adapters.pieces import KNOWN_NAMES, pieces
 from gateway.adapters.waits import Clock
 from gateway.errors import TRANSIENT, Fault
@@ -82,6 +82,10 @@ class HttpAdapter:
         unknown = sorted(self._names() - known)
         if unknown:
             raise Problem(f"body: found {{{unknown[0]}}}, expected one of {', '.join(sorted(known))}")
+        if not self._names() & {"system", "all_messages", "style"}:
+            for name in ("system", "style"):
+                if getattr(self.settings, name) is not None:
+                    raise Problem(f"{name}: nothing that is sent has {{system}} or {{all_messages}} for it")
         if templates.names(self.settings.headers):
             raise Problem("headers: only ${VARIABLE} is filled in here")
         if self.settings.error_pattern:
@@ -96,11 +100,10 @@ class HttpAdapter:
         base = self.settings.base_url
         if base:
             return (base if isinstance(base, str) else base[0]).rstrip("/")
-        parts = urlsplit(self._expanded(self.settings.url or ""))
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise Problem(
-                f"url: found {self.settings.url!r}, expected an address such as http://127.0.0.1:8000/reply"
-            )
+        url = self._expanded(self.settings.url or "")
+        if not is_address(url):
+            raise Problem(f"url: {NO_ADDRESS.format(self.settings.url)}")
+        parts = urlsplit(url)
         if "@" in parts.netloc:
             raise Problem("url: holds a user name or password; put them into headers")
         return f"{parts.scheme}://{parts.netloc}"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gateway.adapters import literal_keys
-from gateway.adapters.base import EndpointSettings
+from gateway.adapters.base import EndpointSettings, is_address
 
 UsageName = Literal["input", "output", "thinking", "cached"]
+SAMPLING = ("temperature", "top_p", "seed", "max_output_tokens")
+NO_ADDRESS = "found {0!r}, expected an address such as http://127.0.0.1:8000/reply"
+_UNTOLD = "the service does not say where a reply was cut; leave it out"
 
 
 class Step(BaseModel):
@@ -26,6 +30,11 @@ class Step(BaseModel):
 
 class HttpSettings(EndpointSettings):
     """Either ``url`` and ``body``, or ``base_url`` and ``steps``; ``reply`` is where the text is."""
+
+    useless: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(SAMPLING, "this kind sends only its templates; write it into body"),
+        "accept_truncated": _UNTOLD,
+    }
 
     url: str | None = None
     headers: dict[str, str] = Field(default_factory=dict[str, str])
@@ -51,12 +60,11 @@ class HttpSettings(EndpointSettings):
             raise ValueError("base_url: missing; the paths of steps are added to it")
         if self.steps and self.body is not None:
             raise ValueError("body: each of the steps has its own")
+        if self.url is not None and "${" not in self.url and not is_address(self.url):
+            raise ValueError(f"url: {NO_ADDRESS.format(self.url)}")
         instead = "holds a key; write ${VARIABLE} and put the key into that environment variable"
         if name := literal_keys.in_headers(self.headers):
             raise ValueError(f"headers.{name}: {instead}")
         if name := literal_keys.in_addresses([self.url or "", *(step.path for step in self.steps)]):
             raise ValueError(f"{'url' if self.url else 'steps'}: {name} {instead}")
-        for name in ("temperature", "top_p", "seed", "max_output_tokens"):
-            if getattr(self, name) is not None:
-                raise ValueError(f"{name}: this kind sends only its templates; write it into body")
         return self

@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 from gateway.adapters import literal_keys, reading
 from gateway.adapters.base import CredentialsWay, EndpointSettings, NothingKept, Wire, WireReply
 from gateway.adapters.openai import OpenAIAdapter, OpenAISettings
+from gateway.adapters.vendor import claude_thinks
 from gateway.adapters.waits import Clock
 from gateway.prompt import Answer
 from gateway.secrets import SHORTEST_KEY
@@ -47,6 +48,8 @@ class LitellmSettings(OpenAISettings):
             raise ValueError("key_header: litellm knows where its providers want the key; leave it out")
         if named := [name for name in _OURS if name in self.extra_body]:
             raise ValueError(f"extra_body.{named[0]}: is not litellm's to decide here; leave it out")
+        budget = reading.as_dict(self.extra_body.get("thinking")).get("budget_tokens")
+        claude_thinks(self, "extra_body.thinking.budget_tokens", budget, self.max_output_tokens)
         return self
 
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
 
 from gateway.adapters import classify, reading
-from gateway.adapters.base import EndpointSettings, Wire, WireReply
+from gateway.adapters.base import LONGEST_S, EndpointSettings, Wire, WireReply
 from gateway.errors import NO, TRANSIENT, Fault
 from gateway.local_model import forms
 from gateway.local_model.fetch import SMOLLM2
@@ -38,21 +38,21 @@ _PATH = "/v1/completions"
 class LocalSettings(EndpointSettings):
     """Sampling as measured to work at this size. ``seed`` shifts the seeds that are drawn from the prompts."""
 
+    useless: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("base_url", "api_key_env", "proxy"), "the embedded model has none; leave it out"),
+        "system": 'the embedded model cannot follow one; choose style = "socratic" or "plain"',
+    }
+
     model: str | None = SMOLLM2.name
     temperature: Real | None = Field(default=0.3, ge=0)
     min_p: Real = Field(default=0.15, ge=0, le=1)
     max_output_tokens: Whole | None = Field(default=48, gt=0)
     accept_truncated: YesNo = True
     concurrency: Whole = Field(default=4, gt=0)
-    timeout_s: Real = Field(default=300.0, gt=0)
+    timeout_s: Real = Field(default=300.0, gt=0, le=LONGEST_S)
 
     @model_validator(mode="after")
     def _fits_the_embedded_model(self) -> LocalSettings:
-        for name in ("base_url", "api_key_env"):
-            if getattr(self, name) is not None:
-                raise ValueError(f"{name}: the embedded model has none; leave it out")
-        if self.system is not None:
-            raise ValueError('system: the embedded model cannot follow one; choose style = "socratic" or "plain"')
         if self.style not in (None, *STYLES):
             raise ValueError(f"style: found {self.style!r}, expected one of {', '.join(STYLES)}")
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
@@ -15,11 +15,12 @@ from gateway.adapters.vendor import Vendor, VendorSettings, given, in_range, mes
 from gateway.adapters.waits import Clock
 from gateway.answers import says_something
 from gateway.errors import NO, TRANSIENT, Fault
-from gateway.prompt import Answer, Message, Prompt, Schema
+from gateway.prompt import Answer, Prompt, Schema
 from runstore.numbers import YesNo
 from runstore.records import Usage
 
 _PATH = "/chat/completions"
+_OF_TOOLS = frozenset({"tool_calls", "function_call"})
 _BROKEN_OFF = frozenset({"error", "abort", "insufficient_system_resource"})
 
 
@@ -32,7 +33,6 @@ class OpenAISettings(VendorSettings):
     extra_body: dict[str, Any] = Field(default_factory=dict[str, Any])
     extra_headers: dict[str, str] = Field(default_factory=dict[str, str])
     key_header: str | None = None
-    system_role: YesNo = True
 
     @model_validator(mode="after")
     def _holds_no_key(self) -> OpenAISettings:
@@ -77,7 +77,7 @@ class OpenAIAdapter(Vendor):
         return known | {name: f"Bearer {key}" if name.lower() == "authorization" else key}
 
     def compose(self, prompt: Prompt) -> bytes:
-        messages = messages_json(prompt.messages if self.settings.system_role else _folded(prompt.messages))
+        messages = messages_json(self.said(prompt))
         if prompt.schema is None or self.settings.json_format == "none":
             return self._head + messages + self._tail
         form = self._response_format(prompt.schema)
@@ -127,7 +127,7 @@ class OpenAIAdapter(Vendor):
         refusal = message.get("refusal")
         if refusal and not text:
             raise Fault("refused", f"refused: {reading.shown(str(refusal))}", NO, usage=usage)
-        if not says_something(text) and (tools := _called(message)):
+        if not says_something(text) and ((tools := _called(message)) or finish in _OF_TOOLS):
             raise reading.called_tool(tools, usage)
         if finish in _BROKEN_OFF:
             raise Fault(
@@ -155,30 +155,25 @@ def _called(message: Mapping[str, Any]) -> list[object]:
 
 
 def _usage(body: Mapping[str, Any]) -> tuple[Usage, tuple[str, ...]]:
-    """``completion_tokens`` holds the reasoning; here thinking is counted apart from output.
+    """Here thinking is counted apart from output. ``completion_tokens`` holds it, unless the total says otherwise:
+    some count it beside, and some of those in the total alone.
 
     Cache writes are counted by routers alone, and by either name.
     """
     counts = reading.Counts(body.get("usage"))
-    output = counts("completion_tokens")
+    read, output, total = counts("prompt_tokens"), counts("completion_tokens"), counts("total_tokens")
     thinking = counts("completion_tokens_details", "reasoning_tokens")
     details = "prompt_tokens_details"
-    written = counts(details, "cache_write_tokens")
-    usage = Usage(
-        input=counts("prompt_tokens"),
-        output=output if output is None or thinking is None else max(0, output - thinking),
-        thinking=thinking,
-        cached=counts(details, "cached_tokens"),
-        cache_written=counts(details, "cache_creation_tokens") if written is None else written,
-    )
+    cached, written = counts(details, "cached_tokens"), counts(details, "cache_write_tokens")
+    written = counts(details, "cache_creation_tokens") if written is None else written
+    if output is not None:
+        beside = 0 if read is None or total is None else max(0, total - read - output)
+        if thinking is None and beside not in (0, cached, written, (cached or 0) + (written or 0)):
+            thinking = beside
+        elif thinking is not None and beside < thinking:
+            output = max(0, output - thinking)
+    usage = Usage(input=read, output=output, thinking=thinking, cached=cached, cache_written=written)
     return usage, counts.warnings
-
-
-def _folded(messages: Sequence[Message]) -> Sequence[Message]:
-    """The system text before the first user message, for servers whose template has no such role."""
-    if len(messages) < 2 or messages[0].role != "system" or messages[1].role != "user":
-        return messages
-    return (Message("user", f"{messages[0].content}\n\n{messages[1].content}"), *messages[2:])
 
 
 def _members(values: Mapping[str, Any]) -> bytes:

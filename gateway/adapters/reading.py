@@ -7,6 +7,7 @@ text that only looks like leaked thinking stays, with a warning on the answer.
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any, cast
 
@@ -22,9 +23,14 @@ from runstore.records import Usage
 
 LEAKED_REASONING = "possible leaked reasoning"
 LONGEST_MESSAGE = 400
+LARGEST_WHOLE = 2.0**62
 LARGEST_COUNT = 100_000_000
 """Tokens that no single call takes: a count above it is a mistake of the server."""
 
+_TOOL_TEXT = re.compile(
+    r"\s*(?:<tool_call>.*</tool_call>|<function=.*</function>|\[TOOL_CALLS\].*|<\|python_tag\|>.*)\s*", re.DOTALL
+)
+_TOOL_NAME = re.compile(r'"name"\s*:\s*"([^"]{1,60})"|<function=(\w{1,60})')
 _TAG = re.compile(r"<(?:style|script).*?(?:</(?:style|script)>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 
 
@@ -42,7 +48,8 @@ def loads(data: bytes) -> Any:
         return orjson.loads(data)
     except orjson.JSONDecodeError as refused:
         try:
-            return orjson.loads(publish.to_json(json.loads(data, parse_constant=_no_number)))
+            known = json.loads(data, parse_constant=_no_number, parse_int=_number, parse_float=_number)
+            return orjson.loads(publish.to_json(known))
         except (ValueError, TypeError, RecursionError):
             raise ValueError(str(refused)) from None
 
@@ -50,6 +57,14 @@ def loads(data: bytes) -> Any:
 def _no_number(constant: str) -> dict[str, str]:
     """NaN and the infinities are no JSON: kept apart from a text and from nothing."""
     return {"no number": constant}
+
+
+def _number(text: str) -> float | dict[str, str]:
+    """A number that is beyond all bounds is none, and does not spoil the rest."""
+    number = float(text)
+    if not math.isfinite(number) or (text.lstrip("-").isdecimal() and abs(number) > LARGEST_WHOLE):
+        return _no_number(text[:40])
+    return int(text) if text.lstrip("-").isdecimal() else number
 
 
 def load_any(reply: WireReply) -> Any:
@@ -123,9 +138,13 @@ class Counts:
         self.warnings: tuple[str, ...] = ()
 
     def __call__(self, *path: str) -> int | None:
-        value = self._usage
+        value: Any = self._usage
         for name in path:
-            value = as_dict(value).get(name)
+            if not isinstance(value, dict):
+                return None
+            value = cast("dict[str, Any]", value).get(name)
+        if value is None or (type(value) is int and 0 <= value <= LARGEST_COUNT):
+            return value
         return self.checked(".".join(path), value)
 
     def checked(self, name: str, value: object) -> int | None:
@@ -141,6 +160,13 @@ def called_tool(names: list[object], usage: Usage) -> Fault:
     shown_names = ", ".join(shown(str(name), 60) for name in names if name) or "without a name"
     message = f"the reply calls a tool ({shown_names}) and says nothing; no tools were offered"
     return Fault("tool_call", message, NO, usage=usage)
+
+
+def _no_tool(text: str, usage: Usage) -> None:
+    """Raises the fault of a text that is nothing but the call of a tool, as a server leaves it that reads none."""
+    if _TOOL_TEXT.fullmatch(text) is not None:
+        found = _TOOL_NAME.search(text)
+        raise called_tool([found and (found[1] or found[2])], usage)
 
 
 def joined(content: object) -> str:
@@ -190,6 +216,8 @@ def settle(
     text. A reply that says nothing (:func:`gateway.answers.says_something`) is ``empty`` (transient).
     """
     has_text = says_something(text)
+    if "<" in text[:40] or "[" in text[:40]:
+        _no_tool(text, usage)
     named = request_id if isinstance(request_id, str) else None
     if cut is not None and not (accept_truncated and has_text):
         said = "with its text unfinished" if has_text else "before any text"

@@ -86,6 +86,10 @@ class ScriptedSettings(EndpointSettings):
     end); ``hash`` lets the request itself choose, whatever the order of calls. Left out, it is ``hash`` in a
     file with rules and ``sequence`` in a file without."""
 
+    useless: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("base_url", "api_key_env", "proxy", "largest_reply_mb"), "nothing is sent anywhere; leave it out"
+    )
+
     replies: str | None = None
     order: Order | None = None
 

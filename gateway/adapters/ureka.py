@@ -15,6 +15,7 @@ from pydantic import Field
 
 from gateway.adapters.base import EndpointSettings
 from gateway.adapters.http import HttpAdapter, HttpSettings, Step
+from gateway.adapters.http_settings import SAMPLING
 from gateway.adapters.waits import Clock
 from runstore.numbers import YesNo
 
@@ -23,6 +24,10 @@ _LOCAL = "http://127.0.0.1:8000"
 
 class UrekaSettings(EndpointSettings):
     """``plain`` asks the server's own baseline (one plain model call) instead of its tutor."""
+
+    useless: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        (*SAMPLING, "accept_truncated", "system", "style"), "the server takes none; leave it out"
+    )
 
     base_url: str | list[str] | None = _LOCAL
     plain: YesNo = False
@@ -44,7 +49,7 @@ class UrekaAdapter(HttpAdapter):
             Step(path="/set-chat-history/{chat}", body="{history}", unless_empty="history"),
             Step(path=chat + "/{chat}", body={"role": "user", "message": "{last_student}"}),
         ]
-        common = {name: getattr(settings, name) for name in EndpointSettings.model_fields}
+        common = settings.model_dump(include=set(EndpointSettings.model_fields), exclude_unset=True)
         super().__init__(
             HttpSettings.model_validate(
                 common

@@ -64,13 +64,13 @@ def _made(job: dict[str, Any]) -> float:
     """When a job was made, in seconds since the epoch; one that does not say counts as new."""
     try:
         return datetime.fromisoformat(str(job.get("created_at"))).timestamp()
-    except ValueError:
+    except (ValueError, OverflowError, OSError):
         return float("inf")
 
 
 def _result(row: dict[str, Any]) -> Result:
-    key, result = row.get("custom_id"), reading.as_dict(row.get("result"))
-    kind = result.get("type")
+    key, result = reading.word(row.get("custom_id")), reading.as_dict(row.get("result"))
+    kind = reading.word(result.get("type"))
     if kind in _UNFINISHED:
         return Result(key, None, _UNFINISHED[kind])
     if kind == "succeeded":

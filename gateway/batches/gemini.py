@@ -91,7 +91,7 @@ class GeminiBatches:
 
 
 def _result(row: dict[str, Any]) -> Result:
-    key = row.get("key") or reading.as_dict(row.get("metadata")).get("key")
+    key = reading.word(row.get("key") or reading.as_dict(row.get("metadata")).get("key"))
     if row.get("response") is not None:
         return Result(key, ok(row["response"]))
     error = reading.as_dict(row.get("error")) or {"message": "the result holds no response"}
@@ -115,7 +115,8 @@ def _failure(raw: dict[str, Any]) -> Fault:
 
 def _number(value: object) -> int:
     """Counts come as texts."""
-    return int(value) if isinstance(value, (int, str)) and str(value).isdecimal() else 0
+    is_text = isinstance(value, str) and value.isdecimal() and len(value) < 12
+    return reading.count(int(value) if is_text else value) or 0
 
 
 def _check_host(address: str, base: str) -> None:

@@ -59,7 +59,7 @@ class OpenAIBatches:
         counts = reading.as_dict(raw.get("request_counts"))
         finished = sum(reading.count(counts.get(name)) or 0 for name in ("completed", "failed"))
         fault = _failure(raw) if raw.get("status") == "failed" else None
-        return Look(raw.get("status") in _DONE, finished, fault, raw)
+        return Look(reading.word(raw.get("status")) in _DONE, finished, fault, raw)
 
     async def fetch(self, desk: Desk, look: Look) -> Iterator[Result]:
         files = [look.raw.get(name) for name in ("output_file_id", "error_file_id")]
@@ -87,15 +87,15 @@ def _is_before(job: dict[str, Any], since: float) -> bool:
 
 
 def _result(row: dict[str, Any]) -> Result:
-    key = row.get("custom_id")
+    key = reading.word(row.get("custom_id"))
     answer, error = reading.as_dict(row.get("response")), reading.as_dict(row.get("error"))
     status = reading.count(answer.get("status_code"))
     if status is not None and answer.get("body") is not None:
         request = answer.get("request_id")
         headers = {"x-request-id": request} if isinstance(request, str) else {}
         return Result(key, WireReply(status, headers, reading.dumps(answer["body"])))
-    if error.get("code") in _UNFINISHED:
-        return Result(key, None, _UNFINISHED[error["code"]])
+    if (code := reading.word(error.get("code"))) in _UNFINISHED:
+        return Result(key, None, _UNFINISHED[code])
     return Result(key, ok({"error": error or {"message": "the result holds no response"}}))
 
 

@@ -2,9 +2,17 @@
 
 from runstore.tables.assumptions import Skipped, assume, told_on_stderr
 from runstore.tables.headers import Schema, clean_header, folded, rename_columns
-from runstore.tables.names import Names, clean_name, strict_number, whole_number
-from runstore.tables.reader import FORMATS, SUFFIXES, Table, read_table, text_rows
+from runstore.tables.names import (
+    Names,
+    clean_name,
+    is_width_variant,
+    strict_number,
+    whole_number,
+    width_folded,
+)
+from runstore.tables.reader import FORMATS, Table, read_table, text_rows
 from runstore.tables.separated import Csv, open_csv
+from runstore.tables.shards import SUFFIXES, Shard, is_one_file, shards_of
 from runstore.tables.stream import Stream, open_stream
 
 __all__ = [
@@ -13,6 +21,7 @@ __all__ = [
     "Csv",
     "Names",
     "Schema",
+    "Shard",
     "Skipped",
     "Stream",
     "Table",
@@ -21,4 +30,4 @@ __all__ = [
     "clean_name",
 ]
 __all__ += ["folded", "open_csv", "open_stream", "read_table", "rename_columns", "strict_number", "text_rows"]
-__all__ += ["told_on_stderr", "whole_number"]
+__all__ += ["is_one_file", "is_width_variant", "shards_of", "told_on_stderr", "whole_number", "width_folded"]

@@ -16,7 +16,7 @@ _LOG = logging.getLogger("runstore.tables")
 def assume(path: Path, assumed: Sequence[str]) -> None:
     """Note how a file was read, where that is anything but plain UTF-8 with commas and known names."""
     if assumed:
-        _LOG.info("%s: read as %s", path, ", ".join(assumed))
+        _LOG.info("%s: read as %s", path, ", ".join(assumed), extra={"parts": tuple(assumed)})
 
 
 class Skipped:
@@ -69,5 +69,12 @@ class _Once(logging.StreamHandler):  # pyright: ignore[reportMissingTypeArgument
     def emit(self, record: logging.LogRecord) -> None:
         if (text := record.getMessage()) not in self._said:
             self._said.add(text)
-            record.msg, record.args = self._told(text), ()
+            parts: tuple[str, ...] = getattr(record, "parts", ())
+            said = text.removesuffix(", ".join(parts)) + ", ".join(map(self._part, parts))
+            record.msg, record.args = self._told(said).replace("%", "%%"), ()
             super().emit(record)
+
+    def _part(self, part: str) -> str:
+        """What was assumed, as ``told`` says it: a renaming alone is no sentence yet."""
+        sentence = f"read {part}" if " as " in part else part
+        return part if (said := self._told(sentence)) == sentence else said

@@ -10,6 +10,8 @@ from runstore.problems import InputProblem, Problem
 
 _BLOCK = 1 << 20
 _MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32", "UTF-32 LE with mark"),
+    (codecs.BOM_UTF32_BE, "utf-32", "UTF-32 BE with mark"),
     (codecs.BOM_UTF8, "utf-8-sig", "UTF-8 with mark"),
     (codecs.BOM_UTF16_LE, "utf-16", "UTF-16 LE with mark"),
     (codecs.BOM_UTF16_BE, "utf-16", "UTF-16 BE with mark"),

@@ -8,14 +8,20 @@ from pathlib import Path
 
 from runstore.problems import InputProblem
 
-_INVISIBLE = re.compile("[\u200b-\u200d\u2060\ufeff\u00ad]")
+_UNSEEN = (
+    "\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0"
+)
+_INVISIBLE = re.compile(f"[{_UNSEEN}\ufe00-\ufe0f]")
+_AROUND = re.compile(rf"\A[\s{_UNSEEN}]+|[\s{_UNSEEN}]+\Z")
+_WIDTH_TAGS = ("<wide>", "<narrow>", "<small>")
 _WHOLE = re.compile(r"([+-]?\d+)(?:\.0*)?")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def clean_name(text: str) -> str:
-    """A name in composed form (NFC), without white space or zero-width characters around it."""
-    return unicodedata.normalize("NFC", text).strip().strip("\u200b\u2060\ufeff\u00ad").strip()
+    """A name in composed form (NFC), without white space or characters that nobody sees around it."""
+    return _AROUND.sub("", unicodedata.normalize("NFC", text))
 
 
 def name_key(text: str) -> str:
@@ -40,13 +46,26 @@ class Names:
         return clean_name(text)
 
 
+def is_width_variant(character: str) -> bool:
+    """Whether it is an ordinary character in another width: ``４``, and neither ``④`` nor ``⁴``."""
+    return unicodedata.decomposition(character).startswith(_WIDTH_TAGS)
+
+
+def width_folded(text: str) -> str:
+    """Full-width forms as ASCII and nothing else: no sign goes, so no two numbers grow together."""
+    return "".join(
+        unicodedata.normalize("NFKC", sign) if not sign.isascii() and is_width_variant(sign) else sign
+        for sign in text
+    )
+
+
 def whole_number(text: str) -> str | None:
     """``4`` for ``4``, ``４``, ``4.0`` or ``+4``; None for what is no whole number."""
-    matched = _WHOLE.fullmatch(unicodedata.normalize("NFKC", text).strip())
+    matched = _WHOLE.fullmatch(width_folded(text).strip())
     return str(int(matched[1])) if matched else None
 
 
 def strict_number(text: str) -> float | None:
     """A decimal number in ASCII or full-width digits; None for anything else, ``nan`` and ``inf`` too."""
-    plain = unicodedata.normalize("NFKC", text).strip()
+    plain = width_folded(text).strip()
     return float(plain) if _NUMBER.fullmatch(plain) else None

@@ -19,9 +19,9 @@ from runstore.tables.headers import ANY, Schema, rename_columns
 from runstore.tables.objects import cell_of, read_objects
 from runstore.tables.parquet import parquet_file, parquet_rows
 from runstore.tables.separated import fitted, open_csv
+from runstore.tables.shards import SUFFIXES, Shard
 from runstore.tables.sheets import sheet_rows
 
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx", ".xlsm")
 FORMATS = "CSV, TSV, XLSX, JSON lines, a JSON array or Parquet"
 Row = tuple[int, dict[str, Any]]
 
@@ -37,23 +37,26 @@ class Table:
     source: str = field(default="csv")
 
 
-def read_table(path: Path, schema: Schema = ANY) -> Table:
+def read_table(source: Path | Shard, schema: Schema = ANY) -> Table:
     """Every row of a table, its columns under the schema's names. Raises InputProblem with file, line and column.
 
     A column or JSON key that is there twice, a row of another width, a quote that never closes and a formula that
     was never computed are refused; cells are texts, except in JSON and Parquet, where they keep their kinds.
     """
-    if not path.is_file():
+    shard = source if isinstance(source, Shard) else Shard(source)
+    path = shard.path
+    if shard.opened is None and not path.is_file():
         raise InputProblem(path, "a readable file", found="a folder" if path.is_dir() else "no such file")
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        return _parquet(shard, schema)
     readers: dict[str, Callable[[Path, Schema], Table]] = {
-        ".parquet": _parquet,
         ".xlsx": _workbook,
         ".xlsm": _workbook,
         ".jsonl": _json,
         ".ndjson": _json,
         ".json": _json,
     }
-    suffix = path.suffix.lower()
     fallback = _json if suffix not in SUFFIXES and _begins_as_json(path) else _csv
     table = readers.get(suffix, fallback)(path, schema)
     assume(path, table.assumed)
@@ -120,8 +123,9 @@ def _json(path: Path, schema: Schema) -> Table:
     return Table(path, tuple(header), kept, (*([] if plain else [encoding.name]), *told), "json")
 
 
-def _parquet(path: Path, schema: Schema) -> Table:
-    header = parquet_file(path).schema_arrow.names
-    names, told = rename_columns(path, header, schema, None)
-    rows = [(number, dict(zip(names, row.values(), strict=True))) for number, row in parquet_rows(path)]
-    return Table(path, tuple(names), rows, tuple(told), "parquet")
+def _parquet(shard: Shard, schema: Schema) -> Table:
+    header = parquet_file(shard).schema_arrow.names
+    names, told = rename_columns(shard.path, header, schema, None)
+    rows = [(number, dict(zip(names, row.values(), strict=True))) for number, row in parquet_rows(shard)]
+    assume(shard.path, told)
+    return Table(shard.path, tuple(names), rows, tuple(told), "parquet")

@@ -17,6 +17,7 @@ from runstore.tables.encodings import Encoding, detect_encoding, named
 from runstore.tables.objects import cell_of, stream_objects
 from runstore.tables.parquet import parquet_file, parquet_rows
 from runstore.tables.separated import DELIMITERS, Separated, open_separated
+from runstore.tables.shards import Shard
 from runstore.tables.sheets import sheet_rows
 
 Kind = Literal["csv", "xlsx", "jsonl", "json", "parquet"]
@@ -34,6 +35,7 @@ class Stream:
     encoding: Encoding
     header: tuple[str, ...]
     separated: Separated | None = None
+    shard: Shard | None = None
 
     @property
     def delimiter(self) -> str | None:
@@ -63,28 +65,31 @@ class Stream:
         elif self.kind == "xlsx":
             yield from _below_header(self.path, width)
         else:
-            objects = (
-                parquet_rows(self.path) if self.kind == "parquet" else stream_objects(self.path, self.encoding)
-            )
+            objects = parquet_rows(self.shard) if self.shard else stream_objects(self.path, self.encoding)
             for number, row in objects:
                 yield number, [cell_of(row.get(name)) for name in self.header]
 
 
 def open_stream(
-    path: Path, known: Callable[[Sequence[str]], int], encoding: str | None = None, delimiter: str | None = None
+    source: Path | Shard,
+    known: Callable[[Sequence[str]], int],
+    encoding: str | None = None,
+    delimiter: str | None = None,
 ) -> Stream:
     """Look at a file: its kind by its suffix, CSV where that says nothing; encoding and separator if not given.
 
     ``known``: how many names of a header line are known. Raises InputProblem where it can't be read.
     """
-    if not path.is_file():
+    shard = source if isinstance(source, Shard) else Shard(source)
+    path = shard.path
+    if shard.opened is None and not path.is_file():
         raise InputProblem(path, "a file", found="a folder" if path.is_dir() else "nothing there")
     suffix = path.suffix.casefold()
     if suffix in WORKBOOKS:
         return Stream(path, "xlsx", Encoding("utf-8", "XLSX"), _workbook_header(path))
     if suffix == ".parquet":
-        names = tuple(parquet_file(path).schema_arrow.names)
-        return Stream(path, "parquet", Encoding("utf-8", "Parquet"), names)
+        names = tuple(parquet_file(shard).schema_arrow.names)
+        return Stream(path, "parquet", Encoding("utf-8", "Parquet"), names, shard=shard)
     if suffix in (*JSON_LINES, ".json"):
         found = named(encoding) if encoding else detect_encoding(path)
         header = next((tuple(row) for _, row in stream_objects(path, found)), ())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runstore.publish import has_visible
@@ -34,13 +34,8 @@ class Talk:
         return self.dialogue.id
 
 
-def talks_of(dialogues: Iterable[Dialogue]) -> list[Talk]:
-    """Every dialogue's student utterances; blank ones are not utterances here (they are failures)."""
-    return [talk_of(dialogue) for dialogue in dialogues]
-
-
 def talk_of(dialogue: Dialogue) -> Talk:
-    """One dialogue's student."""
+    """One dialogue's student; blank utterances are not utterances here (they are failures)."""
     own = [each.text for each in dialogue.utterances if each.role == "student"]
     said = [Said(turn, text, len(text.split())) for turn, text in enumerate(own[1:], 2) if has_visible(text)]
     return Talk(dialogue, own[0] if own else "", tuple(said))

@@ -26,6 +26,10 @@ from arena.reading import read_choice, read_marker
         "### $\\boxed{(b)}$",
         "A quoted `### (a)` in mid-line is no verdict.\n\n### \u200b**(b)**",
         "### (b)\n\nSo (b) it is.",
+        "### (a)\n### (b)",
+        "~~### (a)~~\n### (b)",
+        "### (b), since A does not ask",
+        "### (b)가 낫다. 다른 쪽은 묻지 않았다",
     ],
 )
 def test_the_declared_form_is_read_whatever_surrounds_the_letter(reply: str) -> None:
@@ -51,6 +55,15 @@ def test_the_declared_form_is_read_whatever_surrounds_the_letter(reply: str) -> 
         ("### (a)\nOn reflection, (b).", "conflicting"),
         ("### (a) Teacher A\n(b) Teacher B\n(c) Equivalent", "conflicting"),
         ("### (а)", "no (a)"),  # a Cyrillic letter
+        ("### (a)\n### (b)\n### (c)", "the form"),
+        ("So:\n\n### (A) Teacher A\n\n### (B) Teacher B\n\n### (C) equal\n", "the form"),
+        ("### Not (a).", "no decision: Not (a)"),
+        ("### It isn't (a)", "no decision"),
+        ("### Neither (a)", "no decision"),
+        ("### (a)가 아닙니다", "no decision"),
+        ("### (a)?", "no decision"),
+        ("### ~~(a)~~", "no decision"),
+        ("~~### (a)~~", "no line starts"),
     ],
 )
 def test_what_is_not_a_verdict_is_unreadable_with_a_reason(reply: str, reason: str) -> None:
@@ -113,7 +126,9 @@ def test_a_verdict_field_holds_one_letter(value: str, letter: str) -> None:
     assert read_choice(value).letter == letter
 
 
-@pytest.mark.parametrize("value", ["d", "", "a or b", "Teacher A", "ab", None, 1, True, ["a"]])
+@pytest.mark.parametrize(
+    "value", ["d", "", "a or b", "Teacher A", "ab", "~~a~~", "!a", "a?", None, 1, True, ["a"]]
+)
 def test_a_verdict_field_with_anything_else_is_unreadable(value: object) -> None:
     assert read_choice(value).letter is None
     assert read_choice(value).reason

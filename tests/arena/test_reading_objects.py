@@ -107,6 +107,13 @@ def test_of_several_objects_the_one_in_a_fence_with_a_wanted_key_is_taken() -> N
     assert read_object(reply, keys=["score"]).value == {"score": 2}
 
 
+@pytest.mark.parametrize("fence", ["```json5", "``` json", '```json title="x"', "````json", "~~~", "~~~~json"])
+def test_a_fence_of_any_make_is_where_the_answer_stands(fence: str) -> None:
+    mark = fence[: len(fence) - len(fence.lstrip("`~"))]
+    reply = f'First {{"score": 1}}, but then:\n{fence}\n{{"score": 2}}\n{mark}\nThat is it.'
+    assert read_object(reply, keys=["score"]).value == {"score": 2}
+
+
 def test_a_draft_inside_thinking_does_not_count() -> None:
     assert read_object('<think>{"score": 5}</think>\n{"score": 2}').value == {"score": 2}
     assert read_object('<think>{"score": 5}').value is None

@@ -34,6 +34,13 @@ PREFIX = "Score (an integer between 1 and 5) - the tutor asked 3 questions but g
         ("4/5", 4),
         ("In turn 4 it asked.", None),
         ("<think>Score: 5</think>Score: 2", 2),
+        ("Score: **4**", 4),
+        ("Score: 1*5", None),
+        ("1_5", None),
+        ("1**5", None),
+        ("sub-score: 4", None),
+        ("Score: Four", None),
+        ("Score: 4 because it asks", None),
     ],
 )
 def test_only_the_given_score_is_read(reply: str, value: int | None) -> None:
@@ -85,6 +92,26 @@ def test_a_cut_off_score_is_unreadable() -> None:
         ("٤", None),
         ("④", None),
         (float("nan"), None),
+        (float("inf"), None),
+        *((f"3{dash}4", None) for dash in "-‐‒–—―~〜～…·÷:/"),
+        *((f"3 {dash} 4", None) for dash in "-‐‒–—―~〜～…·÷:/"),
+        ("IV", None),
+        ("Ⅳ", None),
+        ("4️⃣", None),
+        ("4 (out of 5)", None),
+        ("4.", None),
+        ("4,0", None),
+        ("4e0", None),
+        ("0x4", None),
+        ("-4", None),
+        ("≥4", None),
+        ("4+", None),
+        ("약 4", None),
+        ("4점 이상", None),
+        ("네 점", None),
+        ("1~5 사이의 정수", None),
+        ("Level 4", None),
+        ({"value": 4}, None),
     ],
 )
 def test_a_json_value_is_a_whole_number_on_the_scale_or_nothing(value: object, read: int | None) -> None:
@@ -101,12 +128,18 @@ def test_unmet(value: object) -> None:
     assert read_flag(value) == 0
 
 
-@pytest.mark.parametrize("value", [2, -1, 0.5, "on", "maybe", "", None, [], {}, "10", float("nan")])
+@pytest.mark.parametrize(
+    "value",
+    [
+        2, -1, 0.5, "on", "maybe", "", None, [], {}, "10", float("nan"), "[x]", "(x)", "[ ]", "!true", "!met",
+        ".1", "1/0", "met/unmet", "yes or no", "met?", "충족 여부", "1\n0",
+    ],
+)  # fmt: skip
 def test_anything_else_is_missing(value: object) -> None:
     assert read_flag(value) is None
 
 
-@pytest.mark.parametrize("value", ["N/A", "na", "not applicable", "해당 없음"])
+@pytest.mark.parametrize("value", ["N/A", "na", "n.a.", "not applicable", "해당 없음"])
 def test_not_applicable_is_its_own_answer(value: str) -> None:
     assert read_flag(value) == NOT_APPLICABLE
 

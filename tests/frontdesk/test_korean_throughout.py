@@ -16,12 +16,15 @@ import aiohttp
 import pytest
 
 from arena.agent_runs.columns import KNOWN_NAMES
+from arena.human.folder import StudyFolder
+from arena.human.ratings import ANSWERS
 from arena.human.studies import FOLDER
 from arena.rubrics.rubric import load_rubric
 from frontdesk.cli import main
 from frontdesk.report.sentences import spoken
 from frontdesk.runner.shortfall import Shortfall
 from frontdesk.runner.told import speak, told
+from frontdesk.web.store import Store
 from runstore.korean import particle
 from runstore.languages import Words, words
 from seed_questions import load
@@ -273,6 +276,61 @@ async def test_a_study_in_its_own_language(tmp_path: Path) -> None:
     for name in ("analysis.md", "analysis.html"):
         assert english(shown(folder.path / name), data, names) == [], name
         assert 'lang="ko"' in (folder.path / "analysis.html").read_text("utf-8")
+
+
+def _returned(folder: Path) -> str:
+    """Forms of two raters as they come back from paper: as CP949, with semicolons, two of them no answers."""
+    raters = ("lay-01", "expert_law-01")
+    rows = [f"{row.rater};{row.position};{name};{value}" for row in StudyFolder(folder).rows()
+            if row.rater in raters for name, value in (("U1", "5"), ("E1", "４"))
+            if name[0] == ("U" if row.group == "lay" else "E")]  # fmt: skip
+    return "\n".join(["평가자;순서;문항;값", *rows, "lay-01;1;U1;2", "lay-01;2;U2;아주", ""])
+
+
+def test_every_command_on_a_study_with_roles_both_conditions_and_themes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = shutil.copytree(ROOT / "docs" / "examples" / "document-review", tmp_path / "s")
+    text = (place / "study.toml").read_text("utf-8")
+    before, lay, after = text.partition("[groups.lay]")
+    (place / "study.toml").write_text(
+        before + lay + after.replace("items = 5", "items = 10\nboth_conditions = true", 1), "utf-8"
+    )
+    plan = str(place / "plan")
+    seen = dict(_asked([["human", "plan", str(place / "study.toml"), "--out", plan]], capsys))
+    (place / "came.csv").write_bytes(_returned(Path(plan)).encode("cp949"))
+    scores = [f"{name},{condition},judge,{at % 7}" for at, name in enumerate(
+        StudyFolder(Path(plan)).documents()) for condition in "AB"]  # fmt: skip
+    (place / "scores.csv").write_text("\n".join(["document,condition,judge,total", *scores, ""]))
+    store = Store(StudyFolder(Path(plan)))
+    code = next(code for rater, _, code in store.links() if rater == "lay-02")
+    store.close()
+    commands = [
+        ["human", "forms", plan], ["human", "import", plan, str(place / "came.csv")],
+        ["human", "sessions", plan, "--out", str(place / "in.jsonl")],
+        ["human", "replace", plan, "--rater", "lay-03"], ["human", "replace", plan, "--rater", "lay-03"],
+        ["human", "replace", plan, "--rater", "lay-99"],
+        ["human", "analyze", plan, "--scores", str(place / "scores.csv")],
+        ["human", "withdraw", plan, code], ["human", "withdraw", plan, code],
+        ["human", "themes", str(place / "coded.csv"), "--out", str(place / "themes")],
+        ["human", "purge", plan], ["human", "purge", plan, "--early"],
+    ]  # fmt: skip
+    own = [part for part in strings(tomllib.loads(text)) if not re.search(r"^[A-Za-z][a-z]+ [a-z]", part)]
+    names = (
+        _STUDIED
+        | names_of(tmp_path)
+        | {word for part in own for word in re.findall("[A-Za-z]+", part)}
+        | {"came", "html", "tex", *ANSWERS.names}
+    )
+    data = data_of(tmp_path)
+    pages = [place / "plan" / name for name in ("analysis.md", "analysis.html")]
+    for command, lines in (*seen.items(), *_asked(commands, capsys)):
+        assert any("가" <= letter <= "힣" for line in lines for letter in line), command
+        assert english([line.replace(str(tmp_path), "/t") for line in lines], data, names) == [], command
+        if command == "human analyze":
+            for path in pages:
+                assert english(shown(path), data, names) == [], path.name
+    assert english(shown(place / "themes" / "themes.md"), data, names) == []
 
 
 _TOLD = {text.partition("_")[2] for text in words("frontdesk.report", "agent_runs", "en").texts} | {

@@ -63,8 +63,25 @@ async def fault_of(*steps: bytes | str | float, limit: int = LIMIT) -> Fault:
         (zlib.compress(TEXT), "deflate"),
         (raw_deflate(TEXT), "deflate"),
         (TEXT, "identity"),
+        (packed(TEXT), "identity, gzip"),
+        (packed(TEXT), "gzip\r\nContent-Encoding: identity"),
+        (TEXT, ""),
+        (TEXT, "UTF-8"),
+        (TEXT, "none"),
     ],
-    ids=["gzip", "x-gzip", "gzip of two members", "deflate", "deflate without a frame", "identity"],
+    ids=[
+        "gzip",
+        "x-gzip",
+        "gzip of two members",
+        "deflate",
+        "deflate without a frame",
+        "identity",
+        "identity and gzip",
+        "gzip and identity in two lines",
+        "a line that says nothing",
+        "an alphabet",
+        "none",
+    ],
 )
 async def test_what_is_encoded_is_read_however_it_is_cut_into_pieces(body, name):
     response = encoded(body, name)
@@ -100,6 +117,10 @@ async def test_an_encoded_body_without_its_end_is_cut_off_even_where_the_length_
         (zlib.compress(TEXT) + b"and more", "deflate", "goes on after the end"),
         (TEXT, "br", "encoded as br, which was not asked for"),
         (packed(packed(TEXT)), "gzip, gzip", "encoded as gzip, gzip, which was not asked for"),
+        (packed(packed(TEXT)), "gzip\r\nContent-Encoding: gzip", "encoded as gzip, gzip, which was not asked for"),
+        (packed(TEXT), "identity\r\ncontent-encoding: br", "encoded as br, which was not asked for"),
+        (TEXT, "zstd", "encoded as zstd, which was not asked for"),
+        (TEXT, "gzip," * 1500, "encoded as gzip, gzip"),
     ],
 )
 async def test_what_is_not_encoded_as_it_says_is_malformed(body, name, said):
@@ -139,6 +160,24 @@ async def test_chunks_of_one_byte_are_read_whole_and_hold_nobody_up():
     fault = await fault_of(head + crumbs[:-5], CLOSE)
     assert (fault.kind, fault.message) == ("connection", "the response was cut off")
     assert "larger than 0.1 MB" in (await fault_of(head + crumbs, limit=100_000)).message
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [("gzip, chunked", packed(TEXT)), ("deflate, chunked", zlib.compress(TEXT)), ("chunked", TEXT)],
+)
+async def test_an_encoding_for_the_way_alone_is_undone_too(coding, body):
+    head = f"HTTP/1.1 200 OK\r\nTransfer-Encoding: {coding}\r\n\r\n".encode()
+    response = head + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+    assert await read(response) == TEXT
+    assert await read(response[:-30], 0.01, response[-30:]) == TEXT
+
+
+@pytest.mark.parametrize("coding", ["gzip, chunked", "br, chunked", "gzip, deflate, chunked"])
+async def test_what_the_way_says_and_is_not_so_is_no_answer(coding):
+    head = f"HTTP/1.1 200 OK\r\nTransfer-Encoding: {coding}\r\n\r\n".encode()
+    fault = await fault_of(head + b"%x\r\n%b\r\n0\r\n\r\n" % (len(TEXT), TEXT))
+    assert fault.kind == "malformed"
 
 
 async def test_a_huge_body_leaves_others_their_turns():

@@ -124,6 +124,34 @@ def test_calls_of_a_process_that_died_count_as_spent() -> None:
     assert lender.permits("b", [Most(10, 0.4)] * 2) == (1, None)
 
 
+def test_a_process_that_was_taken_for_gone_is_heard_of_again_and_nothing_counts_twice() -> None:
+    lender = Lender({}, Budget(usd=10.0, calls=9), Clock())
+    most = Most(10, 0.4)
+    assert lender.permits("a", [most] * 3)[0] == 3
+    lender.ended("a", [Ended(left=most), Ended(usage=Usage(input=5), usd=0.3)], is_call=[True, False])
+    lender.forget("a")
+    budget = lender.budget
+    assert (budget.in_flight, budget.total.calls, budget.spent_usd) == (0, 3, pytest.approx(0.9))
+    lender.ended("a", [Ended(left=most), Ended(usage=Usage(input=5), usd=0.2)], is_call=[True, False])
+    assert (budget.in_flight, budget.total.calls, budget.spent_usd) == (0, 3, pytest.approx(0.8))
+    lender.returned("a", [most])
+    assert (budget.in_flight, budget.total.calls, budget.spent_usd) == (0, 2, pytest.approx(0.5))
+    lender.ended("a", [Ended(left=most)], is_call=[True])
+    lender.returned("a", [most])
+    lender.forget("a")
+    assert (budget.in_flight, budget.total.calls, budget.spent_usd) == (0, 2, pytest.approx(0.5))
+    assert lender.permits("b", [most] * 9)[0] == 7
+
+
+def test_what_a_process_does_after_it_was_taken_for_gone_is_counted_as_its_own() -> None:
+    lender = Lender({}, Budget(calls=3), Clock())
+    assert lender.permits("a", [NOTHING])[0] == 1
+    lender.forget("a")
+    assert lender.permits("a", [NOTHING] * 4)[0] == 2
+    lender.ended("a", [Ended()] * 3, is_call=[True] * 3)
+    assert (lender.budget.in_flight, lender.budget.total.calls) == (0, 3)
+
+
 async def test_workers_share_a_cap_in_dollars_and_use_nearly_all_of_it() -> None:
     lender = Lender({}, Budget(usd=1.0), Clock())
     taken: list[float] = []

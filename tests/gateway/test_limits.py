@@ -29,14 +29,14 @@ def answers(gate: AdaptiveConcurrency, count: int, latency_s: float = 0.1) -> No
         gate.succeeded(latency_s)
 
 
-def test_the_gate_starts_at_64_or_a_quarter_and_doubles_each_round():
+def test_the_gate_starts_at_64_or_half_and_doubles_each_round():
     assert AdaptiveConcurrency(8, lambda: 0.0).width == 8
     assert AdaptiveConcurrency(100, lambda: 0.0).width == 64
     gate = AdaptiveConcurrency(1000, lambda: 0.0)
-    assert gate.width == 250
-    answers(gate, 250)
     assert gate.width == 500
-    answers(gate, 500)
+    answers(gate, 250)
+    assert gate.width == 750
+    answers(gate, 250)
     assert gate.width == 1000
     answers(gate, 500)
     assert gate.width == 1000
@@ -47,7 +47,7 @@ def test_it_grows_only_while_it_is_used():
     for _ in range(500):
         assert gate.take_now()
         gate.succeeded(0.1)
-    assert gate.width == 250
+    assert gate.width == 500
 
 
 def test_a_burst_of_complaints_cuts_once_and_growth_is_slow_afterwards():

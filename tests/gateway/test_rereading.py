@@ -5,7 +5,7 @@ from collections.abc import Callable
 import orjson
 import pytest
 
-from gateway.adapters.scripted import ScriptedSettings
+from gateway.adapters.scripted import ScriptedAdapter, ScriptedSettings
 from gateway.engine import Gateway
 from gateway.errors import CallFailed
 from gateway.prompt import Answer
@@ -175,6 +175,26 @@ async def test_bodies_that_not_every_reader_takes_come_back_as_they_were(service
     desk = service(body)
     first = await desk.ask()
     assert await desk.ask() == first and provider.stats.calls == 1
+
+
+async def test_a_cut_reply_of_an_adapter_that_reads_nothing_again_counts_as_the_settings_say(tmp_path):
+    def told(accept):
+        return ScriptedAdapter.of(
+            [{"reply": "half", "finish": "length"}],
+            settings=ScriptedSettings(kind="scripted", accept_truncated=accept, identity="one"),
+        )
+
+    for accept, calls in ((True, 1), (False, 0), (True, 0)):
+        journal = Journal(tmp_path)
+        async with Gateway({"own": told(accept)}, journal=journal) as gateway:
+            if accept:
+                assert (await gateway.ask("own", chat("q"))).text == "half"
+            else:
+                with pytest.raises(CallFailed, match="truncated") as failed:
+                    await gateway.ask("own", chat("q"))
+                assert failed.value.partial == "half"
+            assert gateway.endpoints["own"].spent.calls == calls
+        journal.close()
 
 
 async def test_an_adapter_that_does_not_say_that_it_reads_again_is_not_asked_to(tmp_path):

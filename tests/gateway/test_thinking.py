@@ -34,6 +34,13 @@ from gateway.thinking import without_thinking
         "<|channel|>commentary<|message|>Hm.<|end|><|channel|>final<|message|>Try counting.",
         "<|channel|>final<|message|>Try counting.",
         "analysisThey forgot to carry.assistantfinalTry counting.",
+        "<think/>Try counting.",
+        "<think />\nTry counting.",
+        "<ant_thinking>a</ant_thinking>Try counting.",
+        "<longcat_think>a</longcat_think>Try counting.",
+        "<unused94>thought\na<unused95>Try counting.",
+        "<|inner_prefix|>a<|inner_suffix|>Try counting.",
+        "Here is my thought process:\nThey forgot.\n\nHere is my response:\nTry counting.",
     ],
 )
 def test_a_leak_at_the_start_is_taken_off(reply: str) -> None:
@@ -61,6 +68,8 @@ def test_a_reply_of_nothing_but_thinking_is_blank(reply: str) -> None:
         "Try this:\n<think>\nWhat is 7 + 5?\n</think>\nThen carry.",
         "analysis of variance: what is it for?",
         "Which <|channel|>analysis token do you mean?",
+        "Put a <think/> there and count.",
+        "Here is my thought process: I count. What is yours?",
         "  Try counting.\n",
         "",
     ],

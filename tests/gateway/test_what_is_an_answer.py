@@ -46,7 +46,9 @@ async def test_a_blank_reply_is_asked_again_and_a_rerun_asks_again(
     assert provider.stats.calls == 4 * len(BLANKS)
 
 
-@pytest.mark.parametrize("blank", [*BLANKS, "<|im_end|>", "</s>\n</s>", "&nbsp;&#8203;", "\U0001d159"])
+@pytest.mark.parametrize(
+    "blank", [*BLANKS, "<|im_end|>", "</s>\n</s>", "&nbsp;&#8203;", "```\n```", "<br>", "\U0001d159"]
+)
 async def test_a_blank_of_any_adapter_is_no_answer(blank: str) -> None:
     async with Gateway({"t": ScriptedAdapter.of([blank, "Why?"])}) as gateway:
         gateway.clocks = VirtualTime().clocks
@@ -64,7 +66,9 @@ async def test_a_call_of_a_tool_is_paid_for_once(provider: FakeProvider, tmp_pat
     assert (caught.value.kind, caught.value.attempts, provider.stats.calls) == ("tool_call", 1, 1)
 
 
-@pytest.mark.parametrize("count", ["2e19", "20000000000000000000", "1e308", "1e15", "-5", '"12"', "NaN", "1.5"])
+@pytest.mark.parametrize(
+    "count", ["2e19", "2" + "0" * 19, "1" + "0" * 400, "1e308", "1e999", "1e15", "-5", '"12"', "NaN", "1.5"]
+)
 async def test_a_count_that_is_none_is_unknown_with_a_warning(
     provider: FakeProvider, tmp_path: Path, count: str
 ) -> None:

@@ -11,8 +11,9 @@ import orjson
 import pytest
 
 from runstore import journal as journals
-from runstore.journal import Journal, RunLock, read_rows, segments
+from runstore.journal import Journal, read_rows, segments
 from runstore.problems import InputProblem, Problem
+from runstore.runlock import RunLock
 
 
 def key(number: int) -> str:
@@ -242,7 +243,7 @@ def test_a_failed_write_is_told_to_whoever_waits_and_nothing_is_written_after_it
 HOLD = """
 import sys
 from pathlib import Path
-from runstore.journal import RunLock
+from runstore.runlock import RunLock
 with RunLock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

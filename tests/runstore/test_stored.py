@@ -73,3 +73,14 @@ def test_an_index_of_keys_is_a_dictionary(monkeypatch):
     assert not any(key in index for key in absent)
     assert generator.getrandbits(64) not in index
     assert len(KeyIndex()) == 0
+
+
+def test_a_mark_at_the_beginning_and_blank_lines_are_no_records(tmp_path):
+    path = tmp_path / "u.jsonl"
+    lines = [b'\xef\xbb\xbf{"role":"student","text":"a"}', b"", b'{"role":"teacher","text":"b"}', b"{", b""]
+    path.write_bytes(b"\n".join(lines))
+    stored = Stored(path, Utterance)
+    assert (len(stored), stored[0].text, stored[1].text) == (3, "a", "b")
+    for read in (lambda: stored[2], lambda: stored[-1], lambda: list(stored)):
+        with pytest.raises(InputProblem, match=r"u\.jsonl:4"):
+            read()

@@ -133,7 +133,7 @@ def test_an_open_quote_does_not_swallow_battles(tmp_path: Path) -> None:
         read_battles(tmp_path / "b.csv")
 
 
-@pytest.mark.parametrize("twin", ["p ", "p\u00a0", "p\u200b"])
+@pytest.mark.parametrize("twin", ["p ", "p\u00a0", "p\u200b", "p\0", "\u200ep", "p\ufe0f", "\u3164p"])
 def test_names_that_look_alike_are_refused_together(tmp_path: Path, twin: str) -> None:
     path = tmp_path / "b.csv"
     path.write_text(f"model_a,model_b,winner\np,q,tie\n{twin},q,tie\n", encoding="utf-8")
@@ -192,7 +192,10 @@ def test_long_cells_and_line_separators(tmp_path: Path) -> None:
     assert len(load_questions(tmp_path / "q.txt")) == 2
 
 
-@pytest.mark.parametrize(("text", "number"), [("４", "4"), ("4.0", "4"), ("4.5", None), ("nan", None)])
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("４", "4"), ("4.0", "4"), *((text, None) for text in ("4.5", "nan", "4²", "④", "4½", "3,4", "1e999"))],
+)
 def test_whole_numbers(text: str, number: str | None) -> None:
     assert whole_number(text) == number
 

@@ -119,6 +119,8 @@ LABELS = r"""
 Teacher:_|teacher:_|**Teacher:**_|**Teacher**:_|[Teacher]_|[Teacher]:_|### Teacher\n|## Tutor:\n|**Tutor**\n\n
 Assistant\n|assistant\n\n|튜터：|선생님:_|[선생님]_|### 교사\n|\n Teacher:_|AI Tutor:_|**Socratic Teacher:**_
 AI 튜터:_|인공지능 선생님:_|강사:_|### Assistant:\n|_Tutor:\n
+선생님(Teacher):_|Teacher (선생님):_|Teacher/선생님:_|Tutor (AI):\n|### 선생님 (Teacher)\n
+Instructor:_|Professor︰_|교수님:_
 """
 TEMPLATES = [
     "<|im_start|>assistant\n",
@@ -128,6 +130,12 @@ TEMPLATES = [
     "<|assistant|>\n",
     "<bos><start_of_turn>model\n",
     "<|begin_of_text|><|start_header_id|>assistant<|end_header_id|>\n\n",
+    "<|im_start|>assistant<|im_sep|>",
+    "<|start_of_role|>assistant<|end_of_role|>",
+    "<|header_start|>assistant<|header_end|>\n\n",
+    "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
+    "<|turn>model\n",
+    "[/INST] ",
 ]
 WRITTEN = [
     part.replace("_", " ").replace("\\n", "\n") for row in LABELS.split("\n") for part in row.split("|") if part
@@ -142,6 +150,20 @@ def test_a_contestants_own_label_in_first_position_goes_and_nothing_after_it(lab
     assert speech.text == rest + more
     assert speech.notes == ("role_prefix",)
     assert speech.removed[0].text == " ".join(label.split())
+
+
+@pytest.mark.parametrize("label", ["Teacher: 선생님: ", "[선생님]: Teacher: ", "Tutor: <think>so</think>Tutor: "])
+def test_labels_one_behind_the_other_all_go(label):
+    speech = read_reply(f"{label}What is 7 + 5?\n\nTeacher: id")
+    assert speech.text == "What is 7 + 5?\n\nTeacher: id"
+    assert "".join(each.text.replace(" ", "") for each in speech.removed) == label.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    "said", ["Try n = 2.", "In C++, what does std::sort do?", "- What is 7?\n- Why?", "왜 그럴까\n힌트: 둘"]
+)
+def test_a_label_before_formulas_code_or_a_list_is_one(said):
+    assert read_reply(f"Teacher: {said}").text == said
 
 
 HONEST = [
@@ -168,6 +190,18 @@ HONEST = [
     "학생: 이름, 번호\n선생님: 이름, 과목\n\n열쇠는 무엇일까요?",
     "선생님이라면 이렇게 물을 거예요. 왜 그럴까요?",
     "AI: what do these two letters stand for?",
+    "Teacher: id, name\nStudent: id, name\n\nWhich attribute links them?",
+    "선생님: 김\n과목: 수학\n교실: 3\n\n이것은 한 줄이에요. 열쇠는 무엇일까요?",
+    "### Teacher\n- id\n- name\n### Student\n- id\n- teacher_id\n\nWhich is the foreign key?",
+    "**Teacher**\n- id\n\n**Student**\n- id\n\nWhich of the two needs a foreign key?",
+    "teacher:\n  name: Kim\nstudent:\n  name: Lee\n\nWhat does this YAML say?",
+    "Teacher\nStudent\nCourse\n\nWhich relations hold between the three?",
+    "assistant\nmanager\ndirector\nWhich rank comes first?",
+    "Teacher:Student = 1:20. Why does it matter?",
+    "Teacher : pupil :: doctor : patient. Which relation is that?",
+    "[Teacher] 1..* --- * [Student]\nWhat do the numbers mean?",
+    "<dialogue><teacher>hi</teacher><student>yo</student></dialogue>\nWhich tag is missing?",
+    "C: HELO\nS: 250 OK\nUser: HELLO\nWho speaks?",
 ]
 
 

@@ -60,7 +60,8 @@ TYPED = _split(
 
 def data_of(*folders: Path) -> str:
     """Everything said in the records of these folders, and the prompts, in one line a text."""
-    paths = [path for folder in folders for path in folder.rglob("*") if path.stem in _SAID and path.is_file()]
+    paths = [path for folder in folders for path in folder.rglob("*") if path.stem in _SAID and path.is_file()
+             and path.suffix != ".sqlite"]  # fmt: skip
     said: list[str] = []
     for path in paths:
         text = path.read_text("utf-8-sig")

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.support.small_runs import REPOSITORY
 
@@ -17,31 +18,38 @@ from tests.support.small_runs import REPOSITORY
 class Machines:
     """``address`` of the scheduler; ``start`` and ``kill`` workers."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, host: str = "127.0.0.1", **environ: str) -> None:
+        """``environ``: of the scheduler and of all workers."""
         self.file = folder / "scheduler.json"
-        self.folder = folder
+        self.folder, self._environ = folder, environ
         self.workers: list[subprocess.Popen[bytes]] = []
-        self.scheduler = self._process(
-            "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file)
-        )
+        is_tls = any("TLS" in name for name in environ)
+        protocol = "tls" if is_tls else "tcp"
+        options = ("--host", host, "--port", "0", "--protocol", protocol, "--no-dashboard")
+        self.scheduler = self._process("scheduler", *options, "--scheduler-file", str(self.file))
         _until(self.file.is_file)
         import json
 
-        self.address: str = json.loads(self.file.read_text())["address"]
+        port = json.loads(self.file.read_text())["address"].rpartition(":")[2]
+        self.address = f"{protocol}://127.0.0.1:{port}"
 
-    def start(self, count: int = 1, **environ: str) -> None:
+    def start(self, count: int = 1) -> None:
         """More workers; returns when the scheduler knows them."""
         for _ in range(count):
             options = ("--no-nanny", "--nthreads", "1", "--no-dashboard", "--memory-limit", "0")
-            self.workers.append(self._process("worker", self.address, *options, **environ))
-        _until(lambda: self.known() == len(self.alive))
-
-    def known(self) -> int:
-        """Workers that the scheduler knows."""
+            self.workers.append(self._process("worker", self.address, *options))
         from distributed import Client
 
-        with Client(self.address, set_as_default=False) as client:
-            return len(client.run_on_scheduler(_names))
+        with Client(self.address, security=self._security(), set_as_default=False) as client:
+            _until(lambda: len(client.run_on_scheduler(_names)) == len(self.alive))
+
+    def _security(self) -> Any:
+        """The client's part of the certificates, where these machines have some."""
+        from distributed.security import Security
+
+        names = {"tls_ca_file": "CA_FILE", "tls_client_cert": "CLIENT__CERT", "tls_client_key": "CLIENT__KEY"}
+        given = {name: self._environ.get(f"DASK_DISTRIBUTED__COMM__TLS__{value}") for name, value in names.items()}
+        return Security(**given) if all(given.values()) else None
 
     @property
     def alive(self) -> list[subprocess.Popen[bytes]]:
@@ -59,11 +67,11 @@ class Machines:
                 process.kill()
             process.wait()
 
-    def _process(self, *arguments: str, **environ: str) -> subprocess.Popen[bytes]:
+    def _process(self, *arguments: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [sys.executable, "-m", "dask", *arguments],
             cwd=REPOSITORY,
-            env={**os.environ, "PYTHONPATH": str(REPOSITORY), **environ},
+            env={**os.environ, "PYTHONPATH": str(REPOSITORY), **self._environ},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -74,11 +82,11 @@ def _names(dask_scheduler) -> list[str]:
 
 
 @contextmanager
-def machines(folder: Path, workers: int = 0, **environ: str) -> Iterator[Machines]:
-    """A cluster of its own, gone at the end."""
-    made = Machines(folder)
+def machines(folder: Path, workers: int = 0, **options: str) -> Iterator[Machines]:
+    """A cluster of its own, gone at the end; ``options`` are those of :class:`Machines`."""
+    made = Machines(folder, **options)
     try:
-        made.start(workers, **environ)
+        made.start(workers)
         yield made
     finally:
         made.close()

@@ -1,10 +1,18 @@
-"""Tutor utterances whose moves are known by the way they were made, in both languages."""
+"""Tutor utterances whose moves are known, in both languages: made of a topic's own phrases, or spoken freely.
+
+The spoken ones (``tutor_utterances.LANGUAGE.tsv``) were written from what the components and misconceptions say,
+as a tutor would put it, and labelled by hand, without a look at any topic's phrases. Those of every other topic
+are held: no detector may be changed because of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from csv import QUOTE_NONE, DictReader
 from dataclasses import dataclass
+from pathlib import Path
 
+from knowledge import load_topics
 from knowledge.topic import Topic
 
 Moves = Mapping[str, tuple[str, str | None]]
@@ -66,3 +74,23 @@ def planted(topic: Topic) -> Iterator[Planted]:
     yield Planted(topic, "generic", said["generic"], nothing, frozenset())
     leak = topic.scripts.leak
     yield Planted(topic, "leak", leak.text, leak.moves(), frozenset(topic.answer))
+
+
+def spoken(language: str, *, held: bool | None = None) -> Iterator[Planted]:
+    """Utterances as people would speak them; ``held``: those kept apart, or (False) those to work with."""
+    topics = load_topics(language=language).topics
+    kept = sorted(topics)[1::2]
+    path = Path(__file__).with_name(f"tutor_utterances.{language}.tsv")
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in DictReader(file, delimiter="\t", quoting=QUOTE_NONE):
+            if held is None or held == (row["question"] in kept):
+                moves = {
+                    one.split("=")[0].strip(): _move(one.split("=")[1]) for one in row["moves"].split(";") if one
+                }
+                told = frozenset(component for component, (move, _) in moves.items() if move == "tell")
+                yield Planted(topics[row["question"]], "spoken", row["says"], moves, told)
+
+
+def _move(text: str) -> tuple[str, str | None]:
+    move, _, target = text.strip().partition(":")
+    return move, target or None

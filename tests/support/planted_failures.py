@@ -14,7 +14,7 @@ from typing import Any
 from runstore.ids import pick, shuffled
 from runstore.records import Dialogue, Utterance
 from simulator.realism.failures import RULES, Material, failures
-from simulator.realism.talk import talks_of
+from simulator.realism.talk import talk_of
 
 TURNS = 6
 PERSONA = {
@@ -333,7 +333,7 @@ def counted(kind: str, each: int, language: str | None = None) -> tuple[int, int
     assert kind in RULES
     material = Material(TURNS, personas={"p": PERSONA["en"] + "\n" + PERSONA["ko"]}, leaving=frozenset({"leaver"}))
     chosen = [case for case in cases(kind, each) if language in (None, case.dialogue.language)]
-    talks = {case.dialogue.id: talks_of([case.dialogue]) for case in chosen}
+    talks = {case.dialogue.id: list(map(talk_of, [case.dialogue])) for case in chosen}
     if kind == "near_duplicate":  # planted ones are like each other too: each is looked at by itself
         found = {name for name, one in talks.items() if failures(one, material)[kind]["count"]}
     else:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.votes import verdict
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner.rating import rate_run
 from frontdesk.runner.runfolder import RunFolder
 from gateway.secrets import Redactor

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.learning.result import StudentSide
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner.config import Config
 from frontdesk.runner.knowing import Knowledge
 from frontdesk.runner.runfolder import RunFolder

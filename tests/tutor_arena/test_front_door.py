@@ -97,9 +97,11 @@ def test_an_interrupt_in_a_notebook_ends_the_work():
         sync.run(work())
 
     loop = asyncio.new_event_loop()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where pytest is in the background
     try:
         with pytest.raises(KeyboardInterrupt):
             loop.run_until_complete(cell())
     finally:
         loop.close()
+        signal.signal(signal.SIGINT, before)
     assert ended == ["cancelled"]

@@ -75,14 +75,14 @@ def environment(package: str, *, fills_forms: bool = False) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    tools: dict[str, Any] = {
+    tools: dict[str, object] = {
         "joined": _joined,
         "looks": _looks,
         "prose": prose,
         "marked": _marked,
         "is_long": _is_long,
     }
-    cast("dict[str, Any]", made.globals).update(tools)
+    cast("dict[str, object]", made.globals).update(tools)
     return made
 
 

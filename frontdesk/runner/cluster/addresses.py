@@ -78,19 +78,28 @@ def _has_extra() -> bool:
 class Described:
     """A cluster file: ``kind``, ``workers`` (how many to ask for), ``options`` (those of the kind's class)."""
 
+    path: Path
     kind: str
     workers: int
-    options: dict[str, Any]
+    options: dict[str, object]
 
     def made(self) -> Any:
-        """The cluster, asked for. Raises Problem where the package that makes it is not installed."""
+        """The cluster, asked for.
+
+        Raises Problem where the package that makes it is not installed, InputProblem for options that it does not
+        take.
+        """
         module, _, name = KINDS[self.kind].partition(":")
         try:
             made = getattr(importlib.import_module(module), name)
         except ImportError as error:
             package = module.partition(".")[0].replace("_", "-")
             raise Problem(f"--on: clusters of kind {self.kind} need {package}: pip install {package}") from error
-        return made(**self.options)
+        try:
+            return made(**self.options)
+        except (TypeError, ValueError) as error:  # each class says in its own words which option is wrong
+            expected = f"options of {name} ({module.partition('.')[0]})"
+            raise InputProblem(self.path, expected, found=str(error), field="options") from error
 
 
 def described(path: Path) -> Described:
@@ -103,12 +112,12 @@ def described(path: Path) -> Described:
         raise InputProblem(path, "YAML", found=str(error)) from error
     if not isinstance(data, dict):
         raise InputProblem(path, "kind, workers and options", found=type(data).__name__)
-    table = cast("dict[str, Any]", data)
+    table = cast("dict[str, object]", data)
     for key in table:
         if key not in ("kind", "workers", "options"):
             raise InputProblem(path, "kind, workers and options", found=key)
     kind, workers, options = table.get("kind"), table.get("workers", 1), cast("object", table.get("options") or {})
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         near = nearest(str(kind), KINDS)
         expected = f"one of {', '.join(KINDS)}" + (f"; did you mean {near}?" if near else "")
         raise InputProblem(path, expected, found=kind, field="kind")
@@ -116,4 +125,4 @@ def described(path: Path) -> Described:
         raise InputProblem(path, "a whole number, 1 at least", found=workers, field="workers")
     if not isinstance(options, dict):
         raise InputProblem(path, "the options of the cluster's class", found=options, field="options")
-    return Described(kind, workers, cast("dict[str, Any]", options))
+    return Described(path, kind, workers, cast("dict[str, object]", options))

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from dask import config as dask_config
 from distributed import Client, LocalCluster
@@ -22,18 +22,21 @@ from frontdesk.runner.cluster.segments import lines_of, share_of_rows
 from frontdesk.runner.cluster.service import OPERATION, DeskPlugin
 from frontdesk.runner.cluster.shard import Order, kept_folder, run_shard, sees
 from frontdesk.runner.cluster.shares import Share
+from frontdesk.runner.intent import HOW, QUESTIONS
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.score_plan import PEOPLE, PLAN, RUBRIC, SUBJECTS
 from gateway.engine import Gateway
-from runstore.problems import Problem
+from runstore.problems import InputProblem, Problem
 from runstore.publish import read_json
 
 LOOK_S = 0.2
 FIRST_WORKER_S = 600.0
 """How long to wait for a first worker: a queue of a cluster may take its time."""
 ANOTHER_WORKER_S = 60.0
-GONE_S = 20.0
-"""How long a scheduler may not be reached before it is gone."""
+GONE_S = 5.0
+"""How long a scheduler may not be reached before it is gone: only connecting takes so long, never an answer."""
+ANSWER_S = 40.0
+"""How long a scheduler that is there may take to answer."""
 FETCH_S = 10.0
 """How long a worker may take to send a block; it is asked again later."""
 RESOURCE = "tutor-arena"
@@ -43,6 +46,7 @@ NEEDED: Mapping[str, Mapping[str, str | None]] = {
     "collect": {"subsets.jsonl": "id"},
     "judge": {"subsets.jsonl": "id", "replies.jsonl": "subset"},
     "score": {PLAN: None, RUBRIC: None, SUBJECTS: "id", PEOPLE: ""},
+    "intent": {HOW: None, QUESTIONS: "id"},
 }
 """The files that each stage reads, with the field that says whose a row is; None: whole; empty: kept here."""
 GONE = (OSError, asyncio.TimeoutError, asyncio.CancelledError)
@@ -93,6 +97,11 @@ class Crew:
             self.client = await self._closing.enter_async_context(client)
         except (TimeoutError, OSError, ValueError) as error:
             raise Problem(f"--on {self.on.text}: no scheduler answers there ({error})") from error
+        except TypeError as error:
+            if not self.on.address.startswith("tls:"):
+                raise
+            lacking = "needs certificates: set distributed.comm.tls (ca-file, client cert and key) for Dask"
+            raise Problem(f"--on {self.on.text}: {lacking}") from error
         await self.client.register_plugin(DeskPlugin())
         await self.desk("drive", self.client.id)
         return self.client
@@ -102,7 +111,7 @@ class Crew:
         if on.address:
             return on.address
         if on.file is not None and on.file.suffix == ".json":
-            return str(read_json(on.file)["address"])
+            return _scheduler_of(on.file)
         if on.file is not None:
             plan = addresses.described(on.file)
             say(f"asks for {plan.workers} workers ({plan.kind})")
@@ -215,6 +224,15 @@ class Crew:
             limited=tuple(name for name, one in gateway.endpoints.items() if any(one.limits)),
             caps=gateway.budget.caps,
         )
+
+
+def _scheduler_of(file: Path) -> str:
+    """The address in a file that a scheduler wrote. Raises InputProblem."""
+    told: object = read_json(file)
+    address = cast("dict[str, object]", told).get("address") if isinstance(told, dict) else None
+    if not isinstance(address, str):
+        raise InputProblem(file, "the scheduler's address", found=address, field="address")
+    return address
 
 
 def _rows(path: Path, share: Share, field: str) -> bytes:

@@ -6,8 +6,7 @@ Plain objects without a network: :mod:`frontdesk.runner.cluster.service` makes t
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -19,6 +18,11 @@ from runstore.records import Usage
 
 StopKind = Literal["interrupted", "budget", "unreadable", "journal", "machines"]
 Limits = tuple[float | None, float | None]
+Sums = dict[str, float]
+"""Totals by name, those of :class:`gateway.budget.Spent`."""
+PlainMost = tuple[float, float, bool]
+PlainEnded = tuple[PlainMost, Sequence[int | None] | None, float | None]
+"""A :class:`gateway.leases.Ended` as it travels."""
 
 
 class MachinesLost(Stopped):
@@ -61,11 +65,34 @@ class Told:
     done: int = 0
     of: int = 0
     in_flight: int = 0
-    spent: dict[str, Any] = field(default_factory=dict[str, Any])
-    endpoints: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
-    judges: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    spent: Sums = field(default_factory=dict[str, float])
+    endpoints: dict[str, Sums] = field(default_factory=dict[str, "Sums"])
+    judges: dict[str, Seen] = field(default_factory=dict[str, Seen])
     segment: str = ""
     size: int = 0
+
+    @classmethod
+    def of_plain(cls, row: Mapping[str, Any]) -> Told:
+        """What arrives, as ``asdict`` sent it."""
+        told = cls(**row)
+        told.judges = {judge: Seen(**seen) for judge, seen in row.get("judges", {}).items()}
+        return told
+
+
+@dataclass(slots=True)
+class Looked:
+    """How far all shards are, together. ``budget``: its state, where there are caps; ``segments``: by holder, the
+    file on its worker and how much of it is written."""
+
+    done: int
+    in_flight: int
+    spent: Sums
+    endpoints: dict[str, Sums]
+    budget: Mapping[str, Any] | None
+    note: str
+    lines: list[str]
+    stop: tuple[StopKind, str] | None
+    segments: dict[str, tuple[str, int]]
 
 
 @dataclass(slots=True)
@@ -98,8 +125,8 @@ class Desk:
         self,
         stage: str,
         limits: dict[str, Limits],
-        caps: dict[str, Any],
-        state: dict[str, Any],
+        caps: Mapping[str, Any],
+        state: Mapping[str, Any],
         trial: tuple[int, str],
     ) -> None:
         """A stage begins. ``caps`` and ``state``: the budget's caps, and what has been spent under them."""
@@ -109,26 +136,26 @@ class Desk:
         limited = tuple(name for name, limit in limits.items() if any(limit))
         self._stage = Stage(stage, lender, budget.is_capped, limited, *trial)
 
-    def look(self) -> dict[str, Any]:
+    def look(self) -> Looked:
         """How far all shards are, together."""
         stage = self._open()
         told = list(stage.told.values())
         lines = list(stage.lines)
         stage.lines.clear()
-        return {
-            "done": sum(one.done for one in told),
-            "in_flight": sum(one.in_flight for one in told),
-            "spent": _sum(one.spent for one in told),
-            "endpoints": {
+        return Looked(
+            done=sum(one.done for one in told),
+            in_flight=sum(one.in_flight for one in told),
+            spent=_sum(one.spent for one in told),
+            endpoints={
                 name: _sum(one.endpoints[name] for one in told if name in one.endpoints)
                 for name in dict.fromkeys(name for one in told for name in one.endpoints)
             },
-            "budget": stage.lender.budget.state() if stage.is_capped else None,
-            "note": self._trial(stage).note,
-            "lines": lines,
-            "stop": stage.stop,
-            "segments": {name: (one.segment, one.size) for name, one in stage.told.items() if one.segment},
-        }
+            budget=stage.lender.budget.state() if stage.is_capped else None,
+            note=self._trial(stage).note,
+            lines=lines,
+            stop=stage.stop,
+            segments={name: (one.segment, one.size) for name, one in stage.told.items() if one.segment},
+        )
 
     def stop(self, kind: StopKind, text: str) -> None:
         """No shard starts a further call; the first reason counts."""
@@ -145,10 +172,10 @@ class Desk:
         self._stage.holders[holder] = worker
         return True
 
-    def beat(self, holder: str, told: dict[str, Any], lines: Sequence[str]) -> tuple[StopKind, str] | None:
+    def beat(self, holder: str, told: Mapping[str, Any], lines: Sequence[str]) -> tuple[StopKind, str] | None:
         """A shard says how far it is; whether it shall stop, and why."""
         stage = self._open()
-        stage.told[holder] = Told(**told)
+        stage.told[holder] = Told.of_plain(told)
         stage.lines.update(dict.fromkeys(lines))
         if stage.stop is None and (failed := self._failed_trial(stage, stage.told[holder])) is not None:
             stage.stop = ("unreadable", str(failed))
@@ -164,10 +191,10 @@ class Desk:
     def permits(
         self,
         holder: str,
-        wanted: list[tuple[float, float, bool]],
-        told: list[tuple[Any, Any, Any]],
-        is_over: list[bool],
-        back: list[tuple[float, float, bool]],
+        wanted: Sequence[PlainMost],
+        told: Sequence[PlainEnded],
+        is_over: Sequence[bool],
+        back: Sequence[PlainMost],
     ) -> tuple[int, str | None]:
         """Calls under the run's caps; what ended, and what is given back, is taken in first."""
         lender = self._open().lender
@@ -192,8 +219,8 @@ class Desk:
         trial = JudgeTrial(stage.trial_rounds, stage.trial_unit)
         for told in stage.told.values():
             for judge, seen in told.judges.items():
-                trial.judged[judge] += seen["judged"]
-                trial.unreadable[judge] += seen["unreadable"]
+                trial.judged[judge] += seen.judged
+                trial.unreadable[judge] += seen.unreadable
         return trial
 
     def _failed_trial(self, stage: Stage, told: Told) -> NotReadable | None:
@@ -201,19 +228,19 @@ class Desk:
             return None
         trial = self._trial(stage)
         for judge, seen in told.judges.items():
-            failed = trial.verdict(judge, seen["raw"], seen["reason"]) if seen["unreadable"] else None
+            failed = trial.verdict(judge, seen.raw, seen.reason) if seen.unreadable else None
             if failed is not None:
                 return failed
         return None
 
 
-def _most(value: tuple[float, float, bool]) -> Most:
+def _most(value: PlainMost) -> Most:
     return Most(*value)
 
 
-def _sum(parts: Any) -> dict[str, Any]:
-    total: Counter[str] = Counter(asdict(Spent()))
+def _sum(parts: Iterable[Sums]) -> Sums:
+    total: Sums = asdict(Spent())
     for part in parts:
         for name, value in part.items():
             total[name] += value
-    return dict(total)
+    return total

@@ -12,12 +12,13 @@ from contextlib import asynccontextmanager
 from frontdesk.runner.cluster.crew import NEEDED, Crew
 from frontdesk.runner.cluster.watch import ahead
 from frontdesk.runner.config import Config
+from frontdesk.runner.judged import Records
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
 from gateway.engine import Gateway
-from runstore.records import Judgment, Reply, Subset, Verdict
+from runstore.records import Reply, Subset
 
 
 class ClusterPipeline(Pipeline):
@@ -36,7 +37,7 @@ class ClusterPipeline(Pipeline):
 
     async def judge(
         self, subsets: Sequence[Subset], replies: Sequence[Reply], kept: Kept = NOTHING_KEPT
-    ) -> tuple[list[Judgment], list[Verdict]]:
+    ) -> Records:
         self._stays = kept is not NOTHING_KEPT
         return await super().judge(subsets, replies, kept)
 
@@ -45,7 +46,7 @@ class ClusterPipeline(Pipeline):
         if self._stays or stage not in NEEDED:
             yield
             return
-        unit = "sheets" if stage == "score" else "rounds"
+        unit = {"score": "sheets", "intent": "scores"}.get(stage, "rounds")
         await ahead(self.crew, self, stage, of, unit)
         endpoints = self.opened().endpoints
         served = {name: endpoint.spent.served for name, endpoint in endpoints.items()}

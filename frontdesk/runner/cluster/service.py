@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict
 from typing import Any
 
 from distributed import Worker
 from distributed.diagnostics.plugin import SchedulerPlugin
 
-from frontdesk.runner.cluster.desk import Desk
+from frontdesk.runner.cluster.desk import Desk, Looked
 
 OPERATION = "tutor_arena_desk"
 MOST_LEFT = 16
@@ -38,7 +39,8 @@ class DeskPlugin(SchedulerPlugin):
             self._drivers = {client: one for client, one in self._drivers.items() if one != run}
             self._desks.pop(run, None)
             return None
-        return getattr(self._desks[run], what)(*args)
+        found = getattr(self._desks[run], what)(*args)
+        return asdict(found) if isinstance(found, Looked) else found
 
     def remove_worker(self, scheduler: Any, worker: str, **_: Any) -> None:  # noqa: ARG002 - as it is called
         for desk in self._desks.values():

@@ -14,11 +14,14 @@ from typing import Any
 from arena.scoring.sheets import Form, score_all
 from arena.trial import JudgeTrial
 from frontdesk.runner import score_plan
-from frontdesk.runner.cluster.desk import STOPS, MachinesLost, Seen, Told, kind_of
+from frontdesk.runner.cluster.desk import STOPS, MachinesLost, Seen, StopKind, Told, kind_of
 from frontdesk.runner.cluster.shares import Share
-from frontdesk.runner.pipeline import MOST_AT_ONCE, Pipeline, Stopping
+from frontdesk.runner.config import Config
+from frontdesk.runner.intent import ask_all
+from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.stagework import MOST_AT_ONCE, Stopping
 from gateway.adapters.catalog import build
 from gateway.budget import Budget, Most
 from gateway.engine import Gateway
@@ -207,7 +210,7 @@ class _Counting(JudgeTrial):
 class ShardPipeline(Pipeline):
     """The stages over one share, in a folder of no importance; its trials are decided at the desk."""
 
-    def __init__(self, folder: RunFolder, config: Any, gateway: Gateway, share: Share) -> None:
+    def __init__(self, folder: RunFolder, config: Config, gateway: Gateway, share: Share) -> None:
         self.counted = _Silent()
         super().__init__(folder, config, gateway, self.counted, share=share)
         self.seen: dict[str, Seen] = {}
@@ -263,6 +266,8 @@ class _Shard:
             case "judge":
                 subsets = [one for one in source.subsets() if share.has(one.id)]
                 await pipeline.judge(subsets, [one for one in source.replies() if share.has(one.subset)])
+            case "intent":
+                await ask_all(pipeline, source.path)
             case _:
                 await self._score()
 
@@ -307,7 +312,7 @@ class _Shard:
         self._gateway.stop(reason)
         asyncio.get_running_loop().call_later(DRAIN_S, self._gateway.give_up)
 
-    async def _beat(self) -> tuple[Any, str] | None:
+    async def _beat(self) -> tuple[StopKind, str] | None:
         lines = list(self._lines)
         self._lines.clear()
         return await self._desk("beat", self._order.holder, asdict(self._told()), lines)
@@ -316,7 +321,7 @@ class _Shard:
         counted, gateway = self._pipeline.counted, self._gateway
         told = Told(counted.done, counted.of, gateway.in_flight, asdict(gateway.budget.total))
         told.endpoints = {name: asdict(endpoint.spent) for name, endpoint in gateway.endpoints.items()}
-        told.judges = {judge: asdict(seen) for judge, seen in self._pipeline.seen.items()}
+        told.judges = dict(self._pipeline.seen)
         if gateway.journal is not None and not self._order.sees:
             told.segment, told.size = str(gateway.journal.segment), gateway.journal.size
         return told

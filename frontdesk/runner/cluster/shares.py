@@ -15,8 +15,8 @@ class Share:
     of: int = 1
 
     def has(self, name: str) -> bool:
-        """Whether the item of this id is in the share; of ``ID/…`` only the id counts."""
-        return self.of == 1 or hashed_number("share", name.partition("/")[0]) % self.of == self.index
+        """Whether the item of this id is in the share; of ``ID/…`` only the id counts, and none is in all."""
+        return self.of == 1 or not name or hashed_number("share", name.partition("/")[0]) % self.of == self.index
 
 
 EVERYTHING = Share()

@@ -6,18 +6,18 @@ import asyncio
 import contextlib
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import Any, cast
+from typing import cast
 
 from frontdesk.runner.cluster.crew import (
     ANOTHER_WORKER_S,
+    ANSWER_S,
     FETCH_S,
     GONE,
-    GONE_S,
     LOOK_S,
     Crew,
     Shard,
 )
-from frontdesk.runner.cluster.desk import STOPS, MachinesLost, kind_of
+from frontdesk.runner.cluster.desk import STOPS, Looked, MachinesLost, StopKind, Sums, kind_of
 from frontdesk.runner.cluster.segments import Copies, read_block
 from frontdesk.runner.cluster.shares import Share
 from frontdesk.runner.pipeline import Pipeline
@@ -66,7 +66,7 @@ class Watch:
         self._before = Spent(**self._gateway.budget.state()["total"])
         self._each_before = {name: replace(one.spent) for name, one in self._gateway.endpoints.items()}
         self._copies = Copies(pipeline.folder.journal)
-        self._told: dict[str, Any] = {}
+        self._told: Looked | None = None
         self._workers: dict[str, str] = {}
         self._stopped_for = 0.0
         self._is_told = False
@@ -96,17 +96,17 @@ class Watch:
         self._stop_as_told()
 
     async def _look(self) -> None:
-        told = self._told = await asyncio.wait_for(self._crew.desk("look"), 2 * GONE_S)
+        told = self._told = Looked(**await asyncio.wait_for(self._crew.desk("look"), ANSWER_S))
         progress = self._pipeline.progress
-        for line in told["lines"]:
+        for line in told.lines:
             progress.say(line)
-        self._gateway.budget.total = _added(self._before, told["spent"])
-        for name, spent in told["endpoints"].items():
+        self._gateway.budget.total = _added(self._before, told.spent)
+        for name, spent in told.endpoints.items():
             self._gateway.endpoints[name].spent = _added(self._each_before[name], spent)
-        self._gateway.budget.in_flight = told["in_flight"]
-        progress.note = told["note"]
-        progress.reach(told["done"])
-        await self._fetch(told["segments"])
+        self._gateway.budget.in_flight = told.in_flight
+        progress.note = told.note
+        progress.reach(told.done)
+        await self._fetch(told.segments)
 
     async def _fetch(self, segments: Mapping[str, tuple[str, int]]) -> None:
         """What workers that do not see the run folder have written since."""
@@ -177,12 +177,13 @@ class Watch:
     def _stop_as_told(self) -> None:
         """Stop the gateway for the reason for which shards stopped: the first that is not merely an interrupt."""
         reasons = [
-            STOPS[cast("Any", one.result["kind"])](one.result["text"])
+            STOPS[cast("StopKind", one.result["kind"])](one.result["text"])
             for one in self._shards
             if one.result is not None and one.result["state"] == "stopped"
         ]
-        if told := self._told.get("stop"):
-            reasons.insert(0, STOPS[told[0]](told[1]))
+        if self._told is not None and self._told.stop is not None:
+            kind, text = self._told.stop
+            reasons.insert(0, STOPS[kind](text))
         if self._gateway.stopped is None and reasons:
             self._gateway.stop(min(reasons, key=_rank))
 
@@ -190,9 +191,9 @@ class Watch:
         """What came, into the journal's index and the budget."""
         self._copies.close()
         budget = self._gateway.budget
-        if self._told.get("budget") is not None:
+        if self._told is not None and self._told.budget is not None:
             total = budget.total
-            budget.restore(self._told["budget"])
+            budget.restore(self._told.budget)
             budget.total.failed, budget.total.served = total.failed, total.served
         budget.in_flight = 0
         if self._gateway.journal is not None:
@@ -203,7 +204,7 @@ def _rank(reason: Stopped) -> int:
     return int(isinstance(reason, Interrupted)) + int(isinstance(reason, MachinesLost))
 
 
-def _added(before: Spent, more: Mapping[str, Any]) -> Spent:
+def _added(before: Spent, more: Sums) -> Spent:
     """What was spent before, and elsewhere since; answers out of journals count where they are used."""
     return Spent(
         **{name: value + (0 if name == "served" else more[name]) for name, value in asdict(before).items()}

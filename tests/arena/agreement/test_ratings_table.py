@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from arena.agreement.report import Settings, agree, report
-from arena.agreement.rows import read_agreement
+from arena.agreement.rows import AgreementRow
 from arena.agreement.table import Rating, Scale, from_rows, load, parse_scale
 from frontdesk.cli import main
 from runstore.problems import InputProblem, Problem
-from runstore.publish import write_json
+from runstore.publish import parse_record, read_json, write_json
 
 SHROUT_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
 
@@ -236,7 +236,7 @@ def test_agreement_reads_its_own_file_and_writes_it_again(tmp_path: Path) -> Non
     lines = [f"{row},{'ab'[number % 2]}" for number, row in enumerate(rows(SHROUT_FLEISS))]
     run(written(tmp_path, lines, "item,rater,value,mode"), "--by", "mode", "--resamples", "20")
     file = tmp_path / "out" / "agreement.json"
-    agreed = read_agreement(file)
+    agreed = parse_record(AgreementRow, read_json(file), file)
     assert {level.value for level in agreed.groups} == {"a", "b"}
     write_json(tmp_path / "again.json", agreed)
     assert (tmp_path / "again.json").read_bytes() == file.read_bytes()

@@ -203,3 +203,17 @@ def test_themes_of_two_coders_with_their_agreement(tmp_path: Path) -> None:
     assert pair.kappa.value == pytest.approx(0.5)
     assert (dict(speed.found_by_all), dict(speed.found_by_any)) == ({"A": 1, "B": 0}, {"A": 2, "B": 0})
     assert trust.pairs[0].kappa.value == pytest.approx(1.0)
+
+
+def test_a_coder_finds_themes_or_none_in_a_text(tmp_path: Path) -> None:
+    lines = [("r1", "d1", "Q", "kim", "speed"), ("r1", "d1", "Q", "kim", "")]
+    write_csv(tmp_path / "coded.csv", ("rater", "document", "question", "coder", "theme"), lines)
+    with pytest.raises(InputProblem, match="either themes or a blank one"):
+        read_coded(tmp_path / "coded.csv")
+
+
+@pytest.mark.parametrize("total", ["nan", "inf", "4 of 5", "3~4", "4²", "1e999"])
+def test_a_judges_score_is_a_number_alone(tmp_path: Path, total: str) -> None:
+    write_csv(tmp_path / "s.csv", ("document", "condition", "judge", "total"), [("d1", "A", "j", total)])
+    with pytest.raises(InputProblem, match="a number"):
+        read_scores(tmp_path / "s.csv", study())

@@ -10,10 +10,11 @@ from arena.learning.leaves import Forest, leaves
 from arena.learning.panel import label_row
 from arena.learning.phrases import labels_of, said_of
 from knowledge import load_learning, load_topics
+from knowledge.wording import Wording
 from runstore.records import Act, Role, Subset, Utterance
 from runstore.student_records import MoveLabel, Node, QuizRow
 from simulator.knowledge.state import credit_of
-from tests.support.planted import planted
+from tests.support.planted import planted, spoken
 
 TOPIC = load_topics().topics["dijkstra-negative-edges"]
 PHRASES = {one.id: one.key_phrases[0] for one in TOPIC.taught}
@@ -44,6 +45,46 @@ def test_a_question_a_denial_or_a_quotation_is_no_leak(language: str) -> None:
     assert right / given > 0.9, wrong
     assert right / true > 0.7
     assert wrong["asked"] == wrong["ascribed"] == wrong["asked to think"] == 0
+
+
+def test_utterances_as_tutors_speak_are_many_of_every_kind_on_every_topic() -> None:
+    for language in ("en", "ko"):
+        made, topics = list(spoken(language)), load_topics(language=language).topics
+        counted = Counter(move for one in made for move, _ in one.moves.values())
+        assert len(made) == len({one.text for one in made}) > 180
+        assert min(counted[move] for move in ("tell", "hint", "contrast", "wrong")) >= 28
+        assert sum(not one.moves for one in made) >= 20
+        assert {one.topic.question for one in made} == set(topics)
+        for one in made:
+            for component, (_, target) in one.moves.items():
+                assert target is None or one.topic.misconception[target].of == component, one.text
+        held = {one.topic.question for one in spoken(language, held=True)}
+        assert len(held) == len(topics) // 2
+        assert not held & {one.topic.question for one in spoken(language, held=False)}
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_what_is_put_freely_is_seldom_seen_and_seldom_misread(language: str) -> None:
+    """The held half: the labeller without a model misses most of it, which the documents say."""
+    made = list(spoken(language, held=True))
+    known = {str(at): one.moves for at, one in enumerate(made)}
+    row = label_row(
+        "phrases", known, [x for at, one in enumerate(made) for x in labels_of(one.topic, one.text, str(at))]
+    )
+    assert (row.precision or 0) > 0.8
+    assert 0.08 < (row.recall or 0) < 0.5
+    found = [({component for component, _ in said_of(one.topic, one.text)}, one.states) for one in made]
+    assert sum(len(given - true) for given, true in found) <= 1
+    assert sum(len(given & true) for given, true in found) >= 6
+
+
+def test_words_in_common_decide_only_where_one_thing_is_clearly_meant() -> None:
+    wording = Wording({"a": "the queue closes a vertex", "b": "every edge is relaxed", "c": "the queue is a heap"})
+    assert wording.nearest("Then a vertex that it closes leaves the queue.") == "a"
+    assert wording.nearest("the queue") is None
+    assert wording.nearest("each edge, relaxed, and the vertex it closes") is None
+    assert wording.nearest("and then?") is None
+    assert Wording({"a": ""}).nearest("a vertex") is None
 
 
 def leaf_of(

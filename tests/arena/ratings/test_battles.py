@@ -81,6 +81,14 @@ def test_the_standard_library_reads_the_same_csv(tmp_path):
     _same(collector.battles(), read_battles(path, columns))
 
 
+def test_a_stray_separator_at_a_rows_end_is_none_and_every_row_counts_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "_CSV_BYTES", 4096)
+    rows = ["P,Q,model_a", "Q,P,tie"] * 600
+    rows[1000] += ","
+    (tmp_path / "b.csv").write_text("\n".join(["model_a,model_b,winner", *rows, ""]))
+    assert read_battles(tmp_path / "b.csv").total == 1200
+
+
 @pytest.mark.parametrize("kind", ["list", "object", "fixed", "arrow", "dictionary", "pandas", "categorical"])
 def test_columns_in_memory_of_any_kind(kind: str):
     import pandas as pd
@@ -196,7 +204,8 @@ def test_the_row_number_counts_across_chunks(tmp_path, monkeypatch):
     [
         ("b.csv", "model_a,model_b,result\nP,Q,tie\n", "expected a column winner"),
         ("b.csv", "", "found an empty file, expected a header line"),
-        ("b.csv", "model_a,model_b,winner\nP,Q\n", "b.csv"),
+        ("b.csv", "model_a,model_b,winner\nP,Q\n", "b.csv:2: found 2 cells, expected 3 cells"),
+        ("b.csv", "model_a,model_b,winner\nP,Q,tie\n\nP,Q,tie,x\n", "b.csv:4: found 4 cells, expected 3 cells"),
         ("b.jsonl", '{"model_a": "P"\n', "b.jsonl:1"),
         ("b.jsonl", "[1]\n", "expected a JSON object"),
         ("b.json", '{"a": 1}', "expected a list of objects"),

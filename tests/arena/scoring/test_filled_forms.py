@@ -108,6 +108,22 @@ def test_scores_are_whole_numbers_on_their_scale() -> None:
     assert filled.evidence["factuality", "score"] == "Backed."
 
 
+def test_a_value_given_in_two_ways_that_differ_is_missing() -> None:
+    minutes = load_rubric("meeting_minutes")
+    raw = '{"factuality": {"value": 3, "score": 5}, "clarity": {"value": 4, "score": 4}}'
+    assert read(raw, minutes).values == {("clarity", "score"): 4}
+    short = '{"A1": {"concept_accuracy": 1}, "A1_math_expertise": {"concept_accuracy": 0}}'
+    assert not read(short).values
+
+
+def test_what_a_whole_object_lacks_is_not_looked_for_elsewhere_in_it() -> None:
+    draft = '"draft": {"A1_math_expertise": {"concept_accuracy": {"value": 1}}}'
+    raw = f'{{"A2_math_expertise": 1, "reached_content": 1, {draft}}}'
+    filled = read(raw)
+    assert filled.values == {(FLAGS, "reached_content"): 1}
+    assert "scan" not in filled.steps
+
+
 def test_not_applicable_counts_only_where_the_form_allows_it() -> None:
     rubric = Rubric.model_validate(
         {

@@ -13,7 +13,7 @@ from arena.sequential.goal import Goal
 from arena.sequential.goals import account, next_matches, start
 from arena.sequential.result import GoalAccount
 from arena.sequential.stopped import METHOD, at_the_stop
-from bench.sequential import STOPPED, at_stop
+from bench.sequential_errors import STOPPED, at_stop
 from tests.arena.sequential.tournaments import a_field, scored
 
 

@@ -144,6 +144,7 @@ def test_json_goes_to_stdout_and_the_rest_to_stderr(
     ("options", "message"),
     [
         (["--judge", "stub"], "--config"),
+        (["--on", "local:2"], "--judge"),
         (["--rounds", "day"], "--rounds"),
         (["--delimiter", "ab"], "--delimiter"),
         (["--columns", "nowhere.yaml"], "nowhere.yaml"),

@@ -3,7 +3,7 @@
 import asyncio
 
 from frontdesk.cli import main
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from tests.support.proxy_server import proxy_server
 from tests.support.small_runs import write_config
 

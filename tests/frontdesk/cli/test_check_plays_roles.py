@@ -78,6 +78,14 @@ def test_a_server_that_refuses_the_answer_format_is_found_with_the_setting_to_ch
     assert code == 0
 
 
+def test_a_setting_that_a_model_does_not_take_is_named(provider, tmp_path, capsys):
+    said = "Unsupported value: 'temperature' does not support 0.3 with this model."
+    provider.script = lambda asked, attempt: refusal(said, 400) if asked.role == "judge" else None
+    code, shown = check(config_of(tmp_path / "c.toml", provider, {"arbiter": {"temperature": 0.3}}), capsys)
+    assert code == 1
+    assert "the server may not take temperature: leave endpoints.arbiter.temperature out" in shown
+
+
 def test_a_judge_that_never_decides_is_found_and_its_reply_is_shown(provider, tmp_path, capsys):
     provider.configure(unreadable=1.0)
     code, shown = check(config_of(tmp_path / "c.toml", provider, {}), capsys)
@@ -85,6 +93,24 @@ def test_a_judge_that_never_decides_is_found_and_its_reply_is_shown(provider, tm
     assert "a run could not read this" in shown and "judge.format" in shown
     [request] = [asked for asked in provider.requests if asked.role == "judge"]
     assert provider.text(request).splitlines()[0] in shown
+
+
+def test_a_model_of_gemini_without_a_system_role_is_found_too(provider, tmp_path, capsys):
+    def script(asked, attempt):
+        if "systemInstruction" not in asked.body:
+            return None
+        said = "Developer instruction is not enabled for models/gemma-3-27b-it"
+        return Reply(orjson.dumps(fake_shapes.error("gemini", 400, said)), 400)
+
+    provider.script = script
+    for more, code in ({}, 1), ({"system_role": False}, 0):
+        config = write_config(tmp_path / "c.toml", provider)
+        table = "[endpoints.gemini]\n"
+        keys = "".join(f"{key} = {json.dumps(value)}\n" for key, value in more.items())
+        config.write_text(config.read_text().replace(table, table + keys))
+        found, shown = check(config, capsys)
+        assert found == code
+        assert ("endpoints.gemini.system_role = false" in shown) == (code == 1)
 
 
 def test_a_server_without_a_system_role_is_found_and_the_setting_mends_it(provider, tmp_path, capsys):

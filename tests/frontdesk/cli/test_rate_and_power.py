@@ -261,3 +261,29 @@ def test_rate_takes_a_run_folder_in_first_place_and_refuses_two(tmp_path, capsys
     assert capsys.readouterr().out == by_option != ""
     assert main(["rate", str(folder), "--run", str(tmp_path / "other")]) == 2
     assert "two run folders" in capsys.readouterr().err
+
+
+def test_power_takes_one_question_of_a_studys_ratings(tmp_path, capsys):
+    header = ("rater", "document", "condition", "question", "value", "seconds", "submitted_at")
+    rows = [
+        (f"r{rater}", f"d{item}", condition, name, value, "", "")
+        for item in range(6)
+        for rater in (1, 2)
+        for condition in "AB"
+        for name, value in (
+            ("U1", 1 + (item * rater) % 4 + (condition == "B")),
+            ("U2", "NA" if item == 0 else 5 - (item + rater) % 3 - (condition == "B") * (item % 2)),
+            ("U3", "free text"),
+        )
+    ]
+    write_csv(tmp_path / "ratings.csv", header, rows)
+    command = ["power", "--scores", str(tmp_path / "ratings.csv")]
+    assert main(command) == 2
+    assert "one question (--question), of U1, U2, U3" in capsys.readouterr().err
+    assert main([*command, "--question", "U9"]) == 2
+    found = []
+    for name in ("U1", "U2"):
+        assert main([*command, "--question", name, "--json"]) == 0
+        (row,) = json.loads(capsys.readouterr().out)["people"]
+        found.append((row["conditions"], row["items"], round(row["difference"], 6)))
+    assert found == [(["A", "B"], 6, -1.0), (["A", "B"], 5, 0.6)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from frontdesk.cli import main
 from runstore.publish import read_records
 from runstore.records import Dialogue, Reply
 from tests.support.fake_provider import FakeProvider
-from tests.support.small_runs import finished_twice, to_toml
+from tests.support.small_runs import finished_twice, to_toml, write_config
 from tests.support.student_runs import write_student_config
 from tests.support.student_world import provider_script
 
@@ -33,6 +34,9 @@ def test_every_stage_by_batch_gives_the_files_of_real_time(tmp_path: Path) -> No
         assert provider.batches.jobs
         assert finished_twice(batch) == []
         assert main(["verify", str(batch)]) == 0
+        asked = provider.stats.calls
+        assert main(["student", str(real), "--batch", "--dry-run"]) == 0
+        assert provider.stats.calls == asked
     for name in SAME:
         assert (real / name).read_bytes() == (batch / name).read_bytes(), name
     said, said_by_batch = (
@@ -65,3 +69,22 @@ def test_an_endpoint_without_a_batch_interface_is_asked_in_real_time_and_named(
     said = capsys.readouterr().err
     assert "student is asked in real time" in said
     assert len(read_records(tmp_path / "run" / "dialogues.jsonl", Dialogue)) == 2
+
+
+def test_what_a_stage_would_ask_is_what_it_asks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with FakeProvider() as provider:
+        config = str(write_config(tmp_path / "c.toml", provider, dialogues=3, subsets=4))
+        run = str(tmp_path / "run")
+        assert main(["run", config, "--run", run]) in (0, 1)
+        asked = provider.stats.calls
+        capsys.readouterr()
+        said: list[dict[str, Any]] = []
+        for stage in ("simulate", "collect", "judge"):
+            for more in ((), ("--batch",)):
+                assert main([stage, run, "--dry-run", "--json", *more]) == 0
+                said.append(json.loads(capsys.readouterr().out))
+                assert {line["stage"] for line in said[-1]["stages"]} == {stage}
+        assert sum(one["calls"] for one in said[::2]) == asked == provider.stats.calls
+        assert main(["judge", run, "--dry-run", "--batch"]) == 0
+    assert [one["calls"] for one in said[::2]] == [one["calls"] for one in said[1::2]]
+    assert "By batch, at half the price, within a day: " in capsys.readouterr().out

@@ -1,12 +1,17 @@
 """Scoring through the providers' batch interfaces ends in the files of real time, whatever kills it on the way."""
 
+import json
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from frontdesk.cli import main
 from frontdesk.runner.calls import summarise
 from runstore.journal import read_rows
 from runstore.publish import read_csv
@@ -103,3 +108,35 @@ def test_a_judge_that_cannot_be_read_is_found_before_a_batch_is_bought(tmp_path:
         assert running.wait(60) == 3, said(tmp_path / "out")
         assert "first 4 sheets 0 could be read" in said(tmp_path / "out")
         assert not provider.batches.jobs and provider.stats.calls < 40 * len(JUDGES)
+
+
+def estimated(command: list[str], capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, Any]:
+    assert main([*command[3:], *more, "--dry-run", "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_what_sheets_would_take_is_said_and_nothing_is_called(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("A_KEY", "k-123456789")
+    with FakeProvider() as provider:
+        command = [*prepared(tmp_path, provider, 40), "--out", str(tmp_path / "out")]
+        config = tmp_path / "config.toml"
+        text = config.read_text(encoding="utf-8")
+        for judge in JUDGES:
+            priced = f"[endpoints.{judge}]\nprice = {{ input = 1.0, output = 2.0 }}\n"
+            text = text.replace(f"[endpoints.{judge}]\n", priced)
+        config.write_text(text + "[budget]\ncalls = 100\n", encoding="utf-8")
+        real, batch = estimated(command, capsys), estimated(command, capsys, "--batch")
+        assert provider.stats.calls == 0
+    assert [(line["endpoint"], line["calls"], line["by_batch"]) for line in real["stages"]] == [
+        (judge, 40, False) for judge in JUDGES
+    ]
+    assert [(line["endpoint"], line["calls"], line["by_batch"]) for line in batch["stages"]] == [
+        (judge, calls, by_batch) for judge in JUDGES for calls, by_batch in ((4, False), (36, True))
+    ]
+    whole = real["total"]["usd"]
+    assert batch["total"]["usd"] == pytest.approx(whole * (0.1 + 0.9 / 2), rel=0.01)
+    assert real["stages"][0]["input"] > 40 * 1000, "the rubric itself is counted"
+    assert [(cap["name"], cap["planned"]) for cap in batch["caps"]] == [("calls", 120)]
+    assert not (tmp_path / "out").exists()

@@ -163,8 +163,9 @@ def test_every_command_reads_every_dress(
     assert run(dressed(tmp_path, dress, rows), tmp_path / "out") == expected
     told = capsys.readouterr().err
     said = {"cp949": "CP949", "utf-16": "UTF-16", "semicolon": "semicolon", "tab": "tab", "xlsx": "XLSX"}
+    in_korean = {**said, "utf-16": "바이트 순서 표시가 있는 UTF-16", "semicolon": "쌍반점", "tab": "탭"}
     if dress in said:
-        assert told.count(f"read as {said[dress]}") + told.count(f": {said[dress]}") == 1
+        assert told.count(f"read as {said[dress]}") + told.count(f": {in_korean[dress]}") == 1
 
 
 @pytest.fixture(scope="module")

@@ -3,14 +3,16 @@
 import asyncio
 import json
 import subprocess
+import sys
 from dataclasses import asdict
+from importlib.util import find_spec
 
 import pytest
 
 from frontdesk.cli import main
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner.cluster import addresses, keys
-from frontdesk.runner.cluster.desk import Desk, Told
+from frontdesk.runner.cluster.desk import Desk, Seen, Told
 from frontdesk.runner.cluster.segments import Copies, lines_of, share_of_rows
 from frontdesk.runner.cluster.shard import Order, work
 from frontdesk.runner.cluster.shares import Share
@@ -61,11 +63,12 @@ def test_keys_are_sent_only_where_nobody_can_listen(on, private):
     assert addresses.parse(on).is_private is private
 
 
-def test_a_cluster_file_names_a_kind_that_is_known_and_what_makes_it(tmp_path):
+def test_a_cluster_file_names_a_kind_that_is_known_and_what_makes_it(tmp_path, monkeypatch):
     path = tmp_path / "c.yaml"
     path.write_text("kind: slurm\nworkers: 3\noptions: {cores: 1}\n")
     plan = addresses.described(path)
     assert (plan.kind, plan.workers, plan.options) == ("slurm", 3, {"cores": 1})
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
     with pytest.raises(Problem, match="pip install dask-jobqueue"):
         plan.made()
     for text, what in (
@@ -75,10 +78,49 @@ def test_a_cluster_file_names_a_kind_that_is_known_and_what_makes_it(tmp_path):
         ("- a\n", "kind, workers and options"),
         ("kind: [", "YAML"),
         ("kind: ssh\noptions: 3\n", "options"),
+        ("kind: slurm\nworkers: many\n", "workers"),
+        ("kind: slurm\nworkers: true\n", "workers"),
+        ("kind: [slurm]\n", "kind"),
+        ("", "kind, workers and options"),
     ):
         path.write_text(text)
         with pytest.raises(InputProblem, match=what):
             addresses.described(path)
+
+
+SLURM = """
+kind: slurm
+workers: 16
+options:
+  queue: cpu
+  cores: 1
+  processes: 1
+  memory: 2GB
+  walltime: "02:00:00"
+  interface: lo
+  job_script_prologue: ["source /shared/keys.sh"]
+"""
+
+
+@pytest.mark.skipif(find_spec("dask_jobqueue") is None, reason="dask-jobqueue is not here: it is no extra of ours")
+def test_a_cluster_file_becomes_the_job_script_of_its_queue(tmp_path):
+    path = tmp_path / "slurm.yaml"
+    path.write_text(SLURM)
+    with addresses.described(path).made() as cluster:
+        script = cluster.job_script().splitlines()
+    asked = ("-p cpu", "-n 1", "--cpus-per-task=1", "--mem=2G", "-t 02:00:00")
+    for line in (*(f"#SBATCH {one}" for one in asked), "source /shared/keys.sh"):
+        assert line in script, script
+    assert any("distributed.cli.dask_worker" in line and "--nthreads 1" in line for line in script), script
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a cluster of theirs, half made
+@pytest.mark.skipif(find_spec("dask_jobqueue") is None, reason="dask-jobqueue is not here: it is no extra of ours")
+def test_what_a_queue_does_not_take_is_refused_with_the_file_and_field(tmp_path):
+    path = tmp_path / "slurm.yaml"
+    path.write_text("kind: slurm\noptions: {cores: 1, memory: 2GB, qeue: cpu}\n")
+    with pytest.raises(InputProblem, match=r"slurm\.yaml.*options.*qeue"):
+        addresses.described(path).made()
 
 
 def test_without_the_extra_on_says_what_to_install(tmp_path, provider):
@@ -90,8 +132,6 @@ def test_without_the_extra_on_says_what_to_install(tmp_path, provider):
     command = ["run", str(config), "--run", str(tmp_path / "run")]
 
     def bare(*more: str) -> subprocess.CompletedProcess[str]:
-        import sys
-
         whole = [sys.executable, "-c", code, *command, *more]
         return subprocess.run(whole, cwd=ROOT, capture_output=True, text=True, check=False)
 
@@ -166,9 +206,9 @@ def test_the_desk_adds_up_what_shards_tell_and_passes_on_the_first_reason_to_sto
         told = Told(done=3 + number, of=9, in_flight=2, spent={"calls": 5, "usd": 0.5})
         assert made.beat(f"judge-{number}-1", asdict(told), ["e: waits"]) is None
     looked = made.look()
-    assert (looked["done"], looked["in_flight"], looked["lines"]) == (7, 4, ["e: waits"])
-    assert (looked["spent"]["calls"], looked["spent"]["usd"]) == (10, 1.0)
-    assert made.look()["lines"] == []
+    assert (looked.done, looked.in_flight, looked.lines) == (7, 4, ["e: waits"])
+    assert (looked.spent["calls"], looked.spent["usd"]) == (10, 1.0)
+    assert made.look().lines == []
     made.stop("budget", "the cap is reached")
     made.stop("interrupted", "later")
     assert made.beat("judge-0-1", asdict(Told()), []) == ("budget", "the cap is reached")
@@ -176,7 +216,7 @@ def test_the_desk_adds_up_what_shards_tell_and_passes_on_the_first_reason_to_sto
 
 def test_judges_are_tried_by_what_all_shards_saw():
     made = desk()
-    seen = {"judged": 2, "unreadable": 2, "raw": "I cannot say", "reason": "no decision line"}
+    seen = Seen(judged=2, unreadable=2, raw="I cannot say", reason="no decision line")
     assert made.beat("judge-0-1", asdict(Told(judges={"j": seen})), []) is None
     stop = made.beat("judge-1-1", asdict(Told(judges={"j": seen})), [])
     assert stop is not None and stop[0] == "unreadable"
@@ -230,7 +270,8 @@ def test_what_calls_took_travels_as_plain_values(tmp_path, provider):
         limited=("gemini",), caps={**CAPS, "tokens": 200_000},
     )  # fmt: skip
     assert work(order, ask, "tcp://node7:1") == {"state": "done"}
-    state = made.look()["budget"]
+    state = made.look().budget
+    assert state is not None
     assert state["total"]["calls"] == provider.stats.calls == 42
     assert state["total"]["input"] > 1000
     assert (state["ended"], state["lost"]) == (42, 0)

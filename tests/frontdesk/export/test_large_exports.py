@@ -88,6 +88,39 @@ def test_parquet_in_pieces_holds_the_same_rows(folder: RunFolder, tmp_path: Path
     assert said["clean"] == "It is. " + HOSTILE
 
 
+def test_from_a_size_on_a_data_set_is_several_files_with_the_same_rows(
+    folder: RunFolder, tmp_path: Path, monkeypatch: Any
+) -> None:
+    parquet: Any = import_module("pyarrow.parquet")
+    whole = export(folder, How("hf"), tmp_path / "one")
+    monkeypatch.setattr(parts, "PIECE", 7)
+    monkeypatch.setattr(parts, "SHARD", 14)
+    made = export(folder, How("hf"), tmp_path / "many")
+    names = sorted(name for name in made.files if "dialogues" in name)
+    assert names == [f"data/dialogues-train-0000{at}-of-00003.parquet" for at in range(3)]
+    assert sum(made.files[name] for name in names) == whole.files["data/dialogues-train.parquet"] > 28
+    many = parquet.read_table([tmp_path / "many" / name for name in names])
+    assert many.equals(parquet.read_table(tmp_path / "one/data/dialogues-train.parquet"))
+    assert "path: data/dialogues-train-*.parquet" in (tmp_path / "many/README.md").read_text()
+    monkeypatch.setattr(parts, "SHARD", 500_000)
+    export(folder, How("hf"), tmp_path / "many")
+    assert {path.name for path in (tmp_path / "many/data").iterdir()} == {
+        path.name for path in (tmp_path / "one/data").iterdir()
+    }
+
+
+def test_shards_of_battles_are_rated_as_one_file(folder: RunFolder, tmp_path: Path, monkeypatch: Any) -> None:
+    export(folder, How("lmarena"), tmp_path / "one")
+    monkeypatch.setattr(parts, "PIECE", 7)
+    monkeypatch.setattr(parts, "SHARD", 7)
+    assert len(export(folder, How("lmarena"), tmp_path / "many").files) > 1
+    for source, out in (("one/train.jsonl", "a"), ("many/train-*.jsonl", "b")):
+        assert main(["rate", "--battles", str(tmp_path / source), "--out", str(tmp_path / out)]) == 0
+    a, b = (json.loads((tmp_path / out / "leaderboard.json").read_text()) for out in "ab")
+    assert a["counts"] == b["counts"]
+    assert a["models"] == b["models"]
+
+
 def test_an_export_that_broke_off_goes_on_where_it_was(
     folder: RunFolder, tmp_path: Path, monkeypatch: Any
 ) -> None:

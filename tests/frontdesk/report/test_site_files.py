@@ -13,7 +13,8 @@ import pytest
 
 from frontdesk.report.sections.run.data import RunData, load
 from frontdesk.report.site.write import write_site
-from frontdesk.runner.config import SiteSection, parse, settled, to_toml
+from frontdesk.runner.config import SiteSection
+from frontdesk.runner.config_file import parse, settled, to_toml
 from runstore.languages import words
 from runstore.problems import InputProblem, Problem
 from tests.support.run_folders import RunBuilder

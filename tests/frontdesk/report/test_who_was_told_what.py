@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from pathlib import Path
@@ -12,13 +13,29 @@ import pytest
 from arena import criteria
 from frontdesk.cli import main
 from frontdesk.report.run import write_report
+from gateway.adapters import catalog
+from gateway.adapters.base import Adapter
+from gateway.adapters.local import LocalAdapter, LocalSettings
+from gateway.adapters.scripted import ScriptedAdapter
+from gateway.engine import Gateway
+from gateway.local_model.server import EmbeddedServer
 from runstore.languages import languages
+from simulator.collect import reply_to
+from simulator.roles import Roles
+from tests.support.coaching import DOMAINS, LANGUAGES, leaked, subset
 from tests.support.fake_provider import FakeProvider
+from tests.support.raw_server import raw_server, whole
 from tests.support.run_folders import RunBuilder
 from tests.support.small_runs import to_toml, write_config
 
-KINDS = ("gemini", "openai", "anthropic", "bedrock", "http", "litellm")
-"""Every shipped kind that sends a prompt over a wire; ureka sends the student's words alone."""
+KINDS = ("gemini", "openai", "anthropic", "bedrock", "http", "litellm", "ureka")
+"""Every shipped kind that goes over a wire of its own; ureka sends the student's words alone."""
+_HERE = ("local", "scripted")
+"""The kinds that answer on this machine."""
+
+
+def test_every_shipped_kind_is_looked_at() -> None:
+    assert sorted((*KINDS, *_HERE)) == sorted(catalog.KINDS)
 
 
 @pytest.mark.parametrize("language", languages())
@@ -34,13 +51,39 @@ def test_no_contestant_is_sent_a_criterion_of_the_judge(
     contestants = text.replace('"ureka", "gemini"', '"ureka", "new"')
     config.write_text(f"{contestants}\n{table}\n")
     assert main(["run", str(config), "--run", str(tmp_path / "run")]) == 0
-    sent = [
-        system_text(asked.body) for asked in provider.requests if asked.role == "teacher" and asked.shape == shape
-    ]
-    assert sent
+    asked = [each for each in provider.requests if each.role == "teacher" and each.shape == shape]
+    assert asked
+    for each in asked:
+        assert leaked(json.dumps([each.body, each.texts, each.headers], ensure_ascii=False), language) == []
+    sent = [system_text(each.body) for each in asked]
+    assert any(sent) == (kind not in ("http", "ureka"))  # these two send no system text here
     names = [word for each in criteria.load(None, language) for word in (each.id, each.name)]
     wanted = re.compile("|".join(re.escape(name) for name in names if len(name) > 1), re.IGNORECASE)
     assert not [text for text in sent if wanted.search(text)]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_what_answers_on_this_machine_is_sent_none_either(language: str) -> None:
+    asked: list[Any] = []
+
+    def answer(request: dict[str, Any]) -> str:
+        asked.append(request)
+        return "And then?"
+
+    reply = whole(json.dumps({"choices": [{"text": " And then?", "finish_reason": "stop"}]}).encode())
+    roles = Roles.load(language, domain=DOMAINS[language])
+    async with raw_server([reply]) as server:
+        embedded = EmbeddedServer(server.url, "k", None)
+        here: dict[str, Adapter] = {
+            "local": LocalAdapter(LocalSettings(kind="local"), serve=lambda _: embedded),
+            "scripted": ScriptedAdapter.of(answer),
+        }
+        async with asyncio.timeout(30), Gateway(here) as gateway:
+            for name in here:
+                await reply_to(gateway.ask, subset(language), name, roles)
+    sent = [*server.heads, *(body.decode() for body in server.bodies), json.dumps(asked, ensure_ascii=False)]
+    assert len(server.bodies) == len(asked) == 1
+    assert [leaked(each, language) for each in sent] == [[]] * len(sent)
 
 
 def settings_of(kind: str, provider: FakeProvider) -> dict[str, Any]:
@@ -58,7 +101,7 @@ def system_text(body: Any) -> str:
         return json.dumps(body["systemInstruction"], ensure_ascii=False)
     if "system" in body:
         return json.dumps(body["system"], ensure_ascii=False)
-    messages = body.get("messages") or body["history"]
+    messages = body.get("messages") or body.get("history") or ()
     return "\n".join(message["content"] for message in messages if message["role"] == "system")
 
 

@@ -14,6 +14,8 @@ from frontdesk.runner.blind import judged
 from gateway.prompt import Answer, Prompt
 from runstore.ids import pick
 from runstore.journal import read_rows
+from tests.support import fake_shapes
+from tests.support.fake_faults import Reply
 from tests.support.fake_provider import FakeProvider
 from tests.support.small_runs import write_config
 
@@ -96,3 +98,18 @@ def test_the_command_asks_once_a_dialogue_and_verify_makes_it_again(
     assert main(["verify", str(folder)]) == 0
     assert main(["quality", str(folder), "--judge", "nobody"]) == 2
     assert "expected one of" in capsys.readouterr().err
+
+
+def test_a_judge_whose_first_guesses_nobody_can_read_is_asked_no_more(
+    tmp_path: Path, provider: FakeProvider, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = write_config(tmp_path / "c.toml", provider, dialogues=12, subsets=4, concurrency=2)
+    text = config.read_text("utf-8")
+    config.write_text(text[: text.index("[cut]")] + "[budget]\ntrial_rounds = 4\n", encoding="utf-8")
+    folder = tmp_path / "run"
+    assert main(["run", str(config), "--run", str(folder)]) == 0
+    before = provider.stats.calls
+    provider.script = lambda asked, _: Reply(fake_shapes.answer(asked, "I cannot tell."))
+    assert main(["quality", str(folder), "--judge", "gemini", "--judge-dialogues", "12"]) == 3
+    assert 4 <= provider.stats.calls - before <= 6
+    assert "of judge gemini's first 4 guesses 0 could be read" in capsys.readouterr().err

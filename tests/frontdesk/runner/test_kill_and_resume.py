@@ -5,6 +5,7 @@ import time
 
 from frontdesk.cli import main
 from runstore.journal import read_rows
+from tests.support.killed_changes import Changes
 from tests.support.killed_under_cap import CHAOS, series
 from tests.support.small_runs import counts, files_of, finished_twice, start, timeless, write_config
 
@@ -39,6 +40,12 @@ def test_killed_again_and_again_a_run_ends_as_if_nothing_had_happened(provider, 
     kept, lost = counts(run)
     assert kept == calls
     assert 0 <= provider.stats.answered - kept <= lost <= 6 * KILLS
+
+
+def test_a_changed_configuration_that_was_killed_is_gone_on_with(provider, tmp_path):
+    series = Changes.prepared(tmp_path, provider)
+    moments = (1, series.calls // 2, series.calls - 1, series.calls + 2)
+    assert [series.kill(moment) for moment in moments] == [[]] * len(moments)
 
 
 def test_a_cap_on_calls_holds_through_faults_and_kills(provider, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 from frontdesk.cli import main
 from frontdesk.report.sections.run.data import load
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner import plan
 from frontdesk.runner.runfolder import RunFolder
 from runstore.journal import read_rows

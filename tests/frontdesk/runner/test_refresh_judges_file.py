@@ -4,7 +4,7 @@ import json
 
 from frontdesk.cli import main
 from frontdesk.report.run import write_report
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from runstore.publish import read_json
 from tests.support.refreshing import given, is_verified, refresh, three
 from tests.support.run_folders import RunBuilder

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from frontdesk.cli import main
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner import plan
 from knowledge import Learning, load_learning
 from runstore.publish import read_json, read_records, write_jsonl

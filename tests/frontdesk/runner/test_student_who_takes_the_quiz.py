@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from frontdesk.cli import main
-from frontdesk.runner import config as configuration
+from frontdesk.runner import config_file as configuration
 from frontdesk.runner import plan
 from runstore.problems import Problem
 from runstore.publish import read_json, read_records

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,24 +18,17 @@ from gateway.batches.runner import BatchRunner
 from gateway.crowd import each
 from gateway.engine import Gateway
 from gateway.local_model.server import EmbeddedServer
-from gateway.prompt import Ask, Prompt
+from gateway.prompt import Ask
 from runstore.journal import Journal
-from runstore.records import Subset, Utterance
 from simulator.collect import reply_to
 from simulator.roles import Roles
 from tests.support.batch_asker import KINDS as BATCHED
 from tests.support.batch_asker import endpoints as batch_endpoints
+from tests.support.coaching import DOMAINS, LANGUAGES, leaked, prompt_of, subset
 from tests.support.fake_provider import FakeProvider
 from tests.support.google_tokens import service_account, token_server
 from tests.support.small_runs import write_config
 
-LANGUAGES = ("en", "ko")
-HISTORIES = {
-    "en": ("why is 0.999... one", "What is a third as a decimal?", "0.333..."),
-    "ko": ("0.999...는 왜 1이에요?", "3분의 1을 소수로 쓰면요?", "0.333...이요"),
-}
-DOMAINS = {"en": "school mathematics", "ko": "중고등학교 수학"}
-WORDS_IN_A_ROW = {"en": 5, "ko": 3}
 OWN_TABLES: Mapping[str, Mapping[str, Any]] = {
     "http": {"url": "http://127.0.0.1:1/r", "body": {"all": "{messages}", "told": "{system}"}, "reply": "text"},
     "ureka": {"base_url": "http://127.0.0.1:1"},
@@ -47,45 +38,6 @@ OWN_TABLES: Mapping[str, Mapping[str, Any]] = {
     "litellm": {"model": "openai/m"},
 }
 """What an endpoint of a kind needs beside a model; a further kind is tried with a model alone."""
-
-
-def subset(language: str) -> Subset:
-    said = tuple(
-        Utterance(role="teacher" if n % 2 else "student", text=t) for n, t in enumerate(HISTORIES[language])
-    )
-    return Subset(
-        id="s",
-        dialogue="d",
-        persona="p",
-        question="q",
-        subject="maths",
-        language=language,
-        cut=3,
-        depth=2,
-        history=said,
-    )
-
-
-def prompt_of(language: str) -> Prompt:
-    roles = Roles.load(language, domain=DOMAINS[language])
-    fields = {"dialogue_id": "d", "subset_id": "s", "topic": "maths"}
-    return roles.teacher_prompt(subset(language).history, "simple", fields)
-
-
-def leaked(sent: bytes | str, language: str) -> list[str]:
-    """Names of criteria, and runs of words of what they ask, that stand in what was sent."""
-    wire = sent.decode() if isinstance(sent, bytes) else sent
-    with contextlib.suppress(ValueError):
-        wire = json.dumps(json.loads(wire), ensure_ascii=False)
-    words = " ".join(re.findall(r"\w+", wire.casefold()))
-    size = WORDS_IN_A_ROW[language]
-    found: list[str] = []
-    for criterion in criteria.load(None, language):
-        asked = re.findall(r"\w+", criterion.description.casefold())
-        runs = {" ".join(asked[at : at + size]) for at in range(len(asked) - size + 1)}
-        found += [run for run in sorted(runs) if run in words]
-        found += [criterion.name] if criterion.name in wire else []
-    return found
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -103,8 +55,6 @@ def test_no_kind_of_endpoint_composes_a_request_that_coaches(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "replies.jsonl").write_text('{"reply": "And then?"}\n')
     if kind == "local":
-        if language != "en":
-            return  # the embedded model has English forms only, and refuses
         server = EmbeddedServer("http://127.0.0.1:9", "k", None)
         sent = LocalAdapter(LocalSettings(kind="local"), serve=lambda _: server).compose(prompt_of(language))
     else:

@@ -382,6 +382,24 @@ def test_the_commands_write_an_example_and_plan_it(tmp_path: Path, capsys: pytes
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_of_two_different_answers_to_the_survey_none_is_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = planned(tmp_path)
+    first, second = [question.id for question in folder.study().survey]
+    rows = [
+        ("lay-01", "survey", first, "yes"),
+        ("lay-01", "survey", first, "no"),
+        ("lay-01", "survey", second, "3"),
+    ]
+    write_csv(tmp_path / "back.csv", ("rater", "position", "question", "value"), rows)
+    assert main(["human", "import", str(folder.path), str(tmp_path / "back.csv")]) == 1
+    assert f"lay-01, survey, {first}: no and yes; none was taken" in capsys.readouterr().out
+    store = Store(folder)
+    assert [*store.answers.survey_answers()] == [("lay-01", second, "3")]
+    store.close()
+
+
 def test_paper_forms_are_read_back_as_they_were_filled_in_with_the_survey(tmp_path: Path) -> None:
     folder = planned(tmp_path)
     assert main(["human", "forms", str(folder.path)]) == 0

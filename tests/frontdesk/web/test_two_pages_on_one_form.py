@@ -17,8 +17,8 @@ from frontdesk.web.desk import forget_persons, purge
 from frontdesk.web.merging import merge, read_seen, seen_field
 from frontdesk.web.serve import declared_root, serve
 from frontdesk.web.store import Store
-from runstore.journal import RunLock
 from runstore.problems import Problem
+from runstore.runlock import RunLock
 from tests.support.human_site import answers, planned, running, walk
 
 

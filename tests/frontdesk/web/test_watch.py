@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from aiohttp import web
 
 from frontdesk.cli import main
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.watching import Watched
 from frontdesk.web.chromium import find_chromium, flags
 from frontdesk.web.watch import watching
+from runstore.problems import Problem
 from tests.support.fake_faults import Reply
 from tests.support.small_runs import start, write_config
 
@@ -168,3 +170,13 @@ def test_the_page_renews_itself_in_a_browser(provider, tmp_path):
         assert page.locator("#board table").count() == 1
         browser.close()
     assert trouble == []
+
+
+def test_a_page_that_cannot_be_served_is_refused_and_nobody_waits_for_it(tmp_path, monkeypatch):
+    async def refuse(_) -> None:
+        raise OSError("too many open files")
+
+    monkeypatch.setattr(web.SockSite, "start", refuse)
+    page = watching(Watched(RunFolder(tmp_path)))
+    with pytest.raises(Problem, match="the page cannot be served: too many open files"), page:
+        raise AssertionError("served all the same")

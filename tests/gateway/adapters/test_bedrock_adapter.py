@@ -358,6 +358,9 @@ def test_addresses_are_those_of_botocore(region: str) -> None:
     client.close()
 
 
+THINKS = {"region": "us-east-1", "extra_body": {"thinking": {"type": "enabled", "budget_tokens": 2048}}}
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [
@@ -366,6 +369,11 @@ def test_addresses_are_those_of_botocore(region: str) -> None:
         ({"region": "us-east-1", "seed": 1}, "t.seed: this kind of endpoint has no seed"),
         ({"region": "us-east-1", "temperature": 1.5}, "t.temperature: found 1.5, expected 0 to 1"),
         ({"region": "us-east-1", "profile": "p", "api_key_env": "K"}, "t.profile: an API key (api_key_env) takes"),
+        (THINKS | {"max_output_tokens": 2048}, "tokens: found 2048, expected less than max_output_tokens, 2048"),
+        (
+            THINKS | {"temperature": 0.5},
+            "t.temperature: found 0.5, expected none (or 1) beside extra_body",
+        ),
     ],
 )
 def test_settings_that_cannot_work_are_named(more: dict[str, Any], words: str) -> None:

@@ -19,6 +19,9 @@ def failed(status: int, body: Any, **headers: str) -> Fault:
     return classify.fault(WireReply(status, named, data), lambda: 0.0)
 
 
+PLAN = "You exceeded your current quota, please check your plan and billing details."
+
+
 def google(status: int, name: str, message: str, *details: Any) -> Any:
     return {"error": {"code": status, "message": message, "status": name, "details": list(details)}}
 
@@ -50,6 +53,12 @@ def openai(message: str, code: Any = None, kind: str = "invalid_request_error") 
         (429, {"error": {"code": "1113", "message": "余额不足或无可用资源包"}}, "quota", "no"),
         (429, {"message": "A trial key is limited to 1000 API calls / month."}, "quota", "no"),
         (429, {"message": "quota", "code": "rate_limit_exceeded"}, "rate_limit", "rate_limited"),
+        (429, {"message": PLAN, "code": "Throttling.RateQuota"}, "rate_limit", "rate_limited"),
+        (429, {"error": {"message": PLAN, "code": "RateLimitReached"}}, "rate_limit", "rate_limited"),
+        (429, {"error": {"message": PLAN, "type": "limit_requests"}}, "rate_limit", "rate_limited"),
+        (403, {"error": {"message": "slow down", "code": "TooManyRequests"}}, "rate_limit", "rate_limited"),
+        (429, {"error": {"message": "x", "code": "InsufficientBalance"}}, "quota", "no"),
+        (403, {"error": {"message": "x", "code": "AccountOverdueError"}}, "quota", "no"),
         (
             400,
             google(400, "INVALID_ARGUMENT", "The input token count (9) exceeds the maximum"),

@@ -38,6 +38,15 @@ async def test_what_is_sent_is_what_is_composed(provider: FakeProvider, model: s
     assert "x-goog-api-key" not in asked.headers
 
 
+async def test_the_query_of_the_address_stays_behind_the_path() -> None:
+    async with raw_server([whole(GOOD)]) as server:
+        table = {"kind": "gemini", "model": "m", "base_url": f"{server.url}/proxy?course=a&x=%2F"}
+        assert (await attempt(endpoint(table), chat("hi"), key=KEY)).text == "So?"
+    assert server.heads[0].splitlines()[0] == (
+        "POST /proxy/v1beta/models/m:generateContent?course=a&x=%2F HTTP/1.1"
+    )
+
+
 async def test_nothing_is_taken_from_the_environment(
     provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

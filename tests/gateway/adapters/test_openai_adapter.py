@@ -92,6 +92,30 @@ async def test_an_answer_with_its_usage(provider: FakeProvider) -> None:
     assert provider.requests[0].headers["authorization"] == "Bearer test-key-1"
 
 
+@pytest.mark.parametrize(
+    ("counts", "output", "thinking"),
+    [
+        ({"completion_tokens": 105, "reasoning": 100, "total_tokens": 115}, 5, 100),
+        ({"completion_tokens": 105, "reasoning": 100}, 5, 100),
+        ({"completion_tokens": 5, "reasoning": 100, "total_tokens": 115}, 5, 100),
+        ({"completion_tokens": 5, "total_tokens": 115}, 5, 100),
+        ({"completion_tokens": 5, "total_tokens": 45, "cached": 30}, 5, None),
+        ({"completion_tokens": 5, "total_tokens": 15, "reasoning": 0}, 5, 0),
+        ({"completion_tokens": 5, "total_tokens": "many"}, 5, None),
+    ],
+    ids=["inside", "without a total", "beside", "in the total alone", "a cache beside", "none", "no number"],
+)
+async def test_thinking_is_paid_wherever_a_provider_counts_it(
+    provider: FakeProvider, counts: dict[str, Any], output: int, thinking: int | None
+) -> None:
+    usage = {"prompt_tokens": 10, **counts}
+    usage["completion_tokens_details"] = {"reasoning_tokens": counts.get("reasoning")}
+    usage["prompt_tokens_details"] = {"cached_tokens": counts.get("cached")}
+    says(provider, choices=choice({"content": "Why?"}), usage=usage)
+    found = (await attempt(endpoint(provider.settings("openai")), chat("hi"))).usage
+    assert (found.input, found.output, found.thinking) == (10, output, thinking)
+
+
 @pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None, "completion_tokens_details": None}, "x"])
 async def test_usage_may_be_missing_in_any_way(provider: FakeProvider, usage: Any) -> None:
     says(provider, choices=choice({"content": "Why?"}, None), usage=usage)
@@ -118,6 +142,10 @@ async def test_usage_may_be_missing_in_any_way(provider: FakeProvider, usage: An
             "no",
             "old",
         ),
+        (choice({"content": None}, "tool_calls"), "tool_call", "no", "without a name"),
+        (choice({"content": '<tool_call>\n{"name": "give_hint"}\n</tool_call>'}), "tool_call", "no", "give_hint"),
+        (choice({"content": '[TOOL_CALLS][{"name": "give_hint"}]'}), "tool_call", "no", "give_hint"),
+        (choice({"content": "<function=give_hint>{}</function>"}, "length"), "tool_call", "no", "give_hint"),
         (choice({"content": None, "refusal": "I cannot"}), "refused", "no", "I cannot"),
         (choice({"content": "half"}, "content_filter"), "blocked", "no", "content_filter"),
         (choice({"content": "half"}, "length"), "truncated", "no", "finish reason length"),
@@ -214,6 +242,12 @@ def test_azure_has_its_own_header_for_the_key(address: str, header: dict[str, st
     made = endpoint(raw)
     assert made.headers("the-key-1") == {"Content-Type": "application/json", **header}
     assert orjson.loads(made.compose(chat("hi")))[limit] == 9
+
+
+async def test_a_text_that_tells_of_a_tool_is_an_answer(provider: FakeProvider) -> None:
+    said = "Write <tool_call>{}</tool_call> around it: what is it for?"
+    says(provider, choices=choice({"content": said}))
+    assert (await attempt(endpoint(provider.settings("openai")), chat("hi"))).text == said
 
 
 def test_a_server_without_a_system_role_gets_its_text_with_the_first_user_message() -> None:

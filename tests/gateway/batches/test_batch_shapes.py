@@ -1,5 +1,6 @@
 """The providers' shapes: what goes up, what comes down, and google-genai as the oracle of Gemini's."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,10 @@ from hypothesis import strategies as st
 
 from gateway.adapters.catalog import build
 from gateway.batches import gemini
-from gateway.batches.base import rows
+from gateway.batches.anthropic import AnthropicBatches
+from gateway.batches.base import Look, Mark, Service, rows
+from gateway.batches.desk import Desk
+from gateway.batches.openai import OpenAIBatches
 from gateway.batches.plan import jobs_of
 from gateway.batches.runner import BatchRunner
 from gateway.crowd import each
@@ -22,6 +26,13 @@ from runstore.journal import Journal
 from tests.support.asking import chat
 from tests.support.batch_asker import endpoints
 from tests.support.fake_provider import FakeProvider
+from tests.support.raw_server import raw_server, whole
+
+SERVICES_OF: dict[str, Service] = {
+    "gemini": gemini.GeminiBatches(),
+    "openai": OpenAIBatches(),
+    "anthropic": AnthropicBatches(),
+}
 
 
 async def asked_by_batch(provider: FakeProvider, folder: Path, kind: str, number: int) -> list[str]:
@@ -115,6 +126,38 @@ async def test_google_genai_creates_the_same_job_and_reads_ours(
     assert read == texts
     assert [job.display_name for job in client.batches.list()] == [name, name]
     client.close()
+
+
+@pytest.mark.parametrize("key", [5, ["a"], {"a": 1}, True, None])
+async def test_a_result_whose_key_is_no_text_is_nobodys(tmp_path: Path, key: Any) -> None:
+    row = orjson.dumps(
+        {"key": key, "custom_id": key, "response": {}, "result": {"type": key}, "error": {"code": key}}
+    )
+    async with raw_server([whole(row)]) as server:
+        for kind, service in SERVICES_OF.items():
+            table = {kind: endpoints(server.url, retries=0)[kind]}
+            async with Gateway.open(table, environ={"A_KEY": "k-123456789"}) as gateway:
+                desk = Desk(gateway, gateway.endpoints[kind])
+                look = Look(True, raw={"id": "b", "output_file_id": "f", "response": {"responsesFile": "files/f"}})
+                assert [result.key for result in await service.fetch(desk, look)] == [None]
+
+
+@pytest.mark.parametrize("count", ["9" * 5000, -5, "-5", 1e308, True, [], None, 2**70, "\u0665"])
+async def test_counts_and_times_of_a_job_have_bounds(count: Any) -> None:
+    job = {
+        "metadata": {"batchStats": {"successfulRequestCount": count}, "state": count},
+        "request_counts": {"completed": count, "succeeded": count},
+        "status": count,
+        "created_at": "0001-01-01T00:00:00",
+    }
+    async with raw_server([whole(json.dumps(job | {"data": [job]}).encode())]) as server:
+        for kind, service in SERVICES_OF.items():
+            table = {kind: endpoints(server.url, retries=0)[kind]}
+            async with Gateway.open(table, environ={"A_KEY": "k-123456789"}) as gateway:
+                desk = Desk(gateway, gateway.endpoints[kind])
+                look = await service.look(desk, "b")
+                assert not look.is_done and (look.finished or 0) <= 5
+                await service.find(desk, Mark("token", 5, 1.7e9))
 
 
 def test_a_schema_goes_along_with_each_request() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from runstore.records import Dialogue, Role, Utterance
 from simulator.realism.failures import RULES, Material, failures, stutters
-from simulator.realism.talk import talks_of
+from simulator.realism.talk import talk_of
 
 OPENER = "why does quicksort need a pivot at all?"
 PLAIN = ("n log n?", "What happens if the list is sorted?", "oh so it gets slow", "Slow in which sense?")
@@ -25,7 +25,7 @@ def dialogue(said: Sequence[str], name: str = "d-1", **fields: Any) -> Dialogue:
 
 
 def kinds(*dialogues: Dialogue, material: Material | None = None) -> dict[str, list[str]]:
-    found = failures(talks_of(dialogues), material or Material(4))
+    found = failures(list(map(talk_of, dialogues)), material or Material(4))
     return {kind: row["dialogues"] for kind, row in found.items() if row["count"]}
 
 
@@ -94,14 +94,16 @@ CASES = [
 @pytest.mark.parametrize(("kind", "said"), CASES)
 def test_a_detector_finds_its_failure(kind: str, said: tuple[str, ...]) -> None:
     language = "ko" if any("가" <= letter <= "힣" for text in said for letter in text) else "en"
-    found = failures(talks_of([dialogue(said, language=language), dialogue(PLAIN, "d-2")]), Material(4))
+    found = failures(list(map(talk_of, [dialogue(said, language=language), dialogue(PLAIN, "d-2")])), Material(4))
     assert found[kind]["dialogues"] == ["d-1"]
     assert (found[kind]["count"], found[kind]["of"], found[kind]["rate"]) == (1, 2, 0.5)
     assert 0 < found[kind]["lower"] < 0.5 < found[kind]["upper"] < 1
 
 
 def test_a_failure_says_where_it_struck() -> None:
-    row = failures(talks_of([dialogue(["ok", "And?", "as an AI I have no opinion"])]), Material(4))["role_flip"]
+    row = failures(list(map(talk_of, [dialogue(["ok", "And?", "as an AI I have no opinion"])])), Material(4))[
+        "role_flip"
+    ]
     assert row["where"] == [{"dialogue": "d-1", "utterance": 4, "text": "as an AI I have no opinion"}]
 
 

@@ -16,7 +16,7 @@ from simulator.realism.diversity import balance, diversity
 from simulator.realism.fidelity import fidelity
 from simulator.realism.gate import LIMITS, with_changes
 from simulator.realism.result import read_quality
-from simulator.realism.talk import talks_of
+from simulator.realism.talk import talk_of
 
 WORDS = [
     "heap",
@@ -56,7 +56,7 @@ def run_of(n: int, *, marked: bool, seed: int = 1, terse: str = "low", questions
 
 
 def test_a_level_that_shows_is_recovered_and_one_that_does_not_is_not() -> None:
-    found = fidelity(talks_of(run_of(120, marked=True, questions=21)), 5)["recoverability"]["factors"]
+    found = fidelity(list(map(talk_of, run_of(120, marked=True, questions=21))), 5)["recoverability"]["factors"]
     assert found["motivation"]["recall"] > 0.9
     assert found["motivation"]["p"] <= 0.01
     assert found["motivation"]["chance"] == pytest.approx(0.5, abs=0.06)
@@ -76,21 +76,21 @@ def test_words_of_a_question_that_only_one_level_met_give_nothing_away() -> None
         )
         for each in dialogues
     ]
-    found = fidelity(talks_of(topical), 5)["recoverability"]["factors"]["motivation"]
+    found = fidelity(list(map(talk_of, topical)), 5)["recoverability"]["factors"]["motivation"]
     assert found["recall"] < 0.75
 
 
 def test_chance_is_held_for_students_without_any_difference() -> None:
     hits = 0
     for seed in range(20):
-        found = fidelity(talks_of(run_of(40, marked=False, seed=seed, questions=21)), seed)
+        found = fidelity(list(map(talk_of, run_of(40, marked=False, seed=seed, questions=21))), seed)
         hits += found["recoverability"]["factors"]["motivation"]["p"] <= 0.05
     assert hits <= 4
 
 
 def test_directions_follow_the_levels() -> None:
     def words(terse: str, marked: bool) -> dict[str, Any]:
-        return fidelity(talks_of(run_of(40, marked=marked, terse=terse)), 5)["directions"][0]
+        return fidelity(list(map(talk_of, run_of(40, marked=marked, terse=terse))), 5)["directions"][0]
 
     right, wrong, none = words("low", True), words("high", True), words("low", False)
     assert (right["found"], right["difference"], right["lower"]) == ("as expected", 6, 6)
@@ -99,10 +99,10 @@ def test_directions_follow_the_levels() -> None:
 
 
 def test_too_little_is_said_to_be_too_little() -> None:
-    few = fidelity(talks_of(run_of(8, marked=True)), 5)["recoverability"]
+    few = fidelity(list(map(talk_of, run_of(8, marked=True))), 5)["recoverability"]
     assert few["factors"]["motivation"]["p"] is None
     assert few["factors"]["motivation"]["reason"] == "8 dialogues, 20 needed"
-    one = fidelity(talks_of(run_of(30, marked=True, questions=1)), 5)["recoverability"]["factors"]
+    one = fidelity(list(map(talk_of, run_of(30, marked=True, questions=1))), 5)["recoverability"]["factors"]
     assert one["motivation"]["reason"] == "one seed question only"
 
 
@@ -114,11 +114,11 @@ def test_the_order_of_dialogues_changes_nothing() -> None:
 
 
 def test_variety_is_compared_at_one_length() -> None:
-    small, large = (diversity(talks_of(run_of(n, marked=False)), 5) for n in (40, 200))
+    small, large = (diversity(list(map(talk_of, run_of(n, marked=False))), 5) for n in (40, 200))
     distinct = [found["distinct"]["2"] for found in (small, large)]
     assert distinct[0]["all"] > distinct[1]["all"] * 1.3
     assert distinct[0]["matched"] == pytest.approx(distinct[1]["matched"], abs=0.05)
-    tiny = diversity(talks_of(run_of(2, marked=False)), 5)["distinct"]["2"]
+    tiny = diversity(list(map(talk_of, run_of(2, marked=False))), 5)["distinct"]["2"]
     assert tiny["matched"] is None
     assert tiny["reason"] == "42 n-grams, 500 needed"
 
@@ -131,7 +131,7 @@ def test_openers_that_differ_by_a_word_are_near() -> None:
         each.model_copy(update={"utterances": (Utterance(role="student", text=text), *each.utterances[1:])})
         for each, text in zip(base, texts, strict=True)
     ]
-    openers = diversity(talks_of(dialogues), 5)["openers"]
+    openers = diversity(list(map(talk_of, dialogues)), 5)["openers"]
     assert (openers["different"], openers["shared"]) == (3, 2)
     assert [sorted(pair["dialogues"]) for pair in openers["near_duplicates"]] == [["d0", "d1"]]
 
@@ -142,13 +142,13 @@ def test_copies_are_as_alike_as_can_be() -> None:
     copies = [one.model_copy(update={"id": name, "utterances": said}) for name in ("a", "b", "c")]
     words = [Utterance(role="student", text=" ".join(WORDS + [f"w{n}" for n in range(20)]))]
     copies = [each.model_copy(update={"utterances": (each.utterances[0], *words)}) for each in copies]
-    found = diversity(talks_of(copies), 5)["self_similarity"]
+    found = diversity(list(map(talk_of, copies)), 5)["self_similarity"]
     assert found["all"] == pytest.approx(1)
     assert found["same_persona"] == pytest.approx(1)
 
 
 def test_balance_counts_every_pair() -> None:
-    found = balance(talks_of(run_of(16, marked=False)))
+    found = balance(list(map(talk_of, run_of(16, marked=False))))
     assert found["personas"]["m-low.y-1"] == 2
     assert sum(sum(row.values()) for row in found["persona_by_subject"].values()) == 16
     assert found["spread"]["personas"] == 0

@@ -11,7 +11,7 @@ from simulator.realism import Material, assess
 from simulator.realism.failures import failures, pairs_of
 from simulator.realism.near import near_pairs
 from simulator.realism.near_spool import NearSpool
-from simulator.realism.talk import talks_of
+from simulator.realism.talk import talk_of
 
 WORDS = [f"w{at}" for at in range(400)]
 
@@ -41,7 +41,7 @@ def planted(n: int) -> tuple[list[Dialogue], set[str]]:
 
 def test_bands_find_what_comparing_all_finds() -> None:
     dialogues, twins = planted(400)
-    talks = talks_of(dialogues)
+    talks = list(map(talk_of, dialogues))
     spool = NearSpool(0.8, 5)
     for talk in talks:
         spool.add(talk.id, pairs_of(talk), known=False)
@@ -76,7 +76,8 @@ def test_a_sample_changes_no_count_and_says_what_it_is_of() -> None:
 def test_of_very_many_failures_all_are_counted_and_the_first_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.realism.failures.LISTED", 5)
     found = failures(
-        talks_of([dialogue(f"d{at:02}", ["thanks", "thank you"]) for at in range(30, 0, -1)]), Material(4)
+        list(map(talk_of, [dialogue(f"d{at:02}", ["thanks", "thank you"]) for at in range(30, 0, -1)])),
+        Material(4),
     )
     assert found["thanks_run"]["count"] == 30
     assert found["thanks_run"]["dialogues"] == [f"d{at:02}" for at in range(1, 6)]

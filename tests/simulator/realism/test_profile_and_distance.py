@@ -16,7 +16,7 @@ from simulator.realism.features import FEATURES, REFERENCES
 from simulator.realism.gate import LIMITS
 from simulator.realism.near import near_pairs
 from simulator.realism.profile import counts_of, distinct, length_by_turn, measure, point, resampled
-from simulator.realism.talk import talks_of
+from simulator.realism.talk import talk_of
 
 
 def student(name: str, *said: str, persona: str = "p", **fields: Any) -> Dialogue:
@@ -28,8 +28,14 @@ def student(name: str, *said: str, persona: str = "p", **fields: Any) -> Dialogu
 
 
 def test_features_are_counted_by_hand_and_the_opener_is_out() -> None:
-    talks = talks_of(
-        [student("a", "n log n?", "Thanks, I get it now."), student("b", "maybe it is the left half", "\u200b")]
+    talks = list(
+        map(
+            talk_of,
+            [
+                student("a", "n log n?", "Thanks, I get it now."),
+                student("b", "maybe it is the left half", "\u200b"),
+            ],
+        )
     )
     found = dict(zip(FEATURES, point(counts_of(talks)), strict=True))
     assert found == pytest.approx(
@@ -57,7 +63,7 @@ def test_weighted_medians_are_those_of_the_drawn_dialogues(lengths: list[list[in
     dialogues = [student(str(at), *("w " * n for n in own)) for at, own in enumerate(lengths)]
     weights = data.draw(st.lists(st.integers(0, 3), min_size=len(lengths), max_size=len(lengths)).filter(any))
     drawn = [n for own, times in zip(lengths, weights, strict=True) for n in own * times]
-    found = measure(counts_of(talks_of(dialogues)), np.asarray([weights], dtype=float))
+    found = measure(counts_of(list(map(talk_of, dialogues))), np.asarray([weights], dtype=float))
     assert found[0, 0] == median(drawn)
 
 
@@ -95,7 +101,7 @@ ESSAY = (
 def test_students_like_people_pass_and_essayists_fail() -> None:
     people = [student(f"h{at}", *HUMAN, persona="person") for at in range(12)]
     machines = [student(f"m{at}", *[ESSAY] * 4, persona="machine") for at in range(12)]
-    found = realism(talks_of([*people, *machines]), "en", 0.5, 3)
+    found = realism(list(map(talk_of, [*people, *machines])), "en", 0.5, 3)
     assert found["personas"]["person"]["passed"] is True
     assert found["personas"]["machine"]["passed"] is False
     assert found["gate"] == {"passed": 1, "failed": 1, "undecided": 0}
@@ -103,18 +109,18 @@ def test_students_like_people_pass_and_essayists_fail() -> None:
 
 
 def test_few_dialogues_decide_nothing() -> None:
-    found = realism(talks_of([student(str(at), *HUMAN) for at in range(4)]), "en", 0.5, 3)
+    found = realism(list(map(talk_of, [student(str(at), *HUMAN) for at in range(4)])), "en", 0.5, 3)
     assert found["personas"]["p"]["passed"] is None
     assert found["personas"]["p"]["reason"] == "4 dialogues, 5 needed"
-    one = realism(talks_of([student("a", "hm")]), "en", 0.5, 3)
+    one = realism(list(map(talk_of, [student("a", "hm")])), "en", 0.5, 3)
     assert (one["lower"], one["upper"]) == (None, None)
-    none = realism(talks_of([student("a")]), "en", 0.5, 3)
+    none = realism(list(map(talk_of, [student("a")])), "en", 0.5, 3)
     assert none["distance"] is None
     assert none["reason"]
 
 
 def test_korean_students_have_no_distance_to_english_people() -> None:
-    found = realism(talks_of([student("a", "모르겠어요", language="ko")]), "ko", 0.5, 3)
+    found = realism(list(map(talk_of, [student("a", "모르겠어요", language="ko")])), "ko", 0.5, 3)
     assert found["distance"] is None
     assert "Korean" in found["reason"]
 
@@ -124,7 +130,7 @@ def test_saying_the_same_ten_times_in_a_dialogue_does_not_narrow_an_interval() -
     often = [student(str(at), *["one two?" if at % 2 else "one two three four five six"] * 10) for at in range(20)]
     widths: list[float] = []
     for dialogues in (once, often):
-        draws = resampled(counts_of(talks_of(dialogues)), 3, "x")
+        draws = resampled(counts_of(list(map(talk_of, dialogues))), 3, "x")
         assert draws is not None
         widths.append(float(np.ptp(np.quantile(draws[:, 2], [0.025, 0.975]))))
     assert widths[1] == pytest.approx(widths[0])

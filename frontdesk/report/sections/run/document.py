@@ -7,12 +7,13 @@ from frontdesk.report.sections.run.data import RunData
 from frontdesk.report.sections.run.goal import pursued
 from frontdesk.report.sections.run.judges import examples, judging
 from frontdesk.report.sections.run.made import cost, dialogues, missing, provenance
+from frontdesk.report.sections.run.pairs import matrix
 from frontdesk.report.sections.run.panel import panel
 from frontdesk.report.sections.run.people import people
 from frontdesk.report.sections.run.quality import quality
 from frontdesk.report.sections.run.refresh import refreshed
 from frontdesk.report.sections.run.removed import removed
-from frontdesk.report.sections.run.result import breakdowns, leaderboard, matrix, reliability, result, unit_of
+from frontdesk.report.sections.run.result import breakdowns, leaderboard, reliability, result, unit_of
 from frontdesk.report.sections.run.student import student_side
 from runstore.languages import Words, words
 from runstore.records import Language

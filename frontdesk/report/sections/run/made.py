@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 from frontdesk.report.blocks import Block, Cell, Section, Table, Text, cells, columns
@@ -15,6 +14,7 @@ from frontdesk.report.sections.run.told import told
 from frontdesk.report.sentences import spoken
 from frontdesk.runner import inputs
 from frontdesk.runner.config import Config
+from frontdesk.runner.inputs import Tables
 from runstore.languages import Words
 from runstore.records import Failure
 
@@ -194,10 +194,10 @@ def roles_of(config: Config, name: str) -> list[str]:
     return roles
 
 
-def settings_text(raw: Mapping[str, Any]) -> str:
+def settings_text(raw: Tables) -> str:
     """An endpoint's settings as ``key value``, without keys that could hold a secret, users and queries."""
     shown: list[str] = []
-    for key, value in sorted(inputs.contained({"endpoints": {"": dict(raw)}})["endpoints"][""].items()):
+    for key, value in sorted(inputs.contained_endpoint(raw).items()):
         if key in _APART or any(word in key.lower() for word in _SECRET if not key.endswith("_tokens")):
             continue
         if isinstance(value, str) and "://" in value:

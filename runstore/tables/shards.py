@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from runstore.problems import InputProblem, Problem
-from runstore.tables import SUFFIXES
 
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx", ".xlsm")
 _PATTERN = frozenset("*?[")
 
 
@@ -22,6 +22,11 @@ class Shard:
     path: Path
     opened: Callable[[], Any] | None = None
 
+    @property
+    def handle(self) -> Any:
+        """What a reader of Parquet is given."""
+        return self.path if self.opened is None else self.opened()
+
 
 def is_one_file(source: Path | str) -> bool:
     """Whether a source names one file of this machine, and not a folder, a pattern or an address."""
@@ -29,8 +34,13 @@ def is_one_file(source: Path | str) -> bool:
     return "://" not in text and not Path(source).is_dir() and (Path(source).is_file() or not _PATTERN & set(text))
 
 
-def find(source: Path | str) -> list[Shard]:
-    """The files of a source, sorted by name. Raises Problem, InputProblem where there are none."""
+def shards_of(source: Path | str) -> list[Shard]:
+    """The files of a source: itself where it is one, else all of its folder, pattern or address, sorted by name.
+
+    Raises Problem, InputProblem where there are none.
+    """
+    if is_one_file(source):
+        return [Shard(Path(source))]
     text = str(source)
     if "://" in text:
         return _remote(text)
@@ -64,7 +74,7 @@ def _remote(address: str) -> list[Shard]:
         system, place = core.url_to_fs(address)
         names: list[str] = system.glob(place) if _PATTERN & set(place) else system.find(place)
     except ImportError as error:
-        raise Problem(f"{address}: {error}") from error
+        raise Problem(f"{address}: {error} (pip install it beside tutor-arena)") from error
     except (OSError, ValueError) as error:
         raise Problem(f"{address}: cannot be read: {error}") from error
     found = sorted(name for name in names if name.endswith(".parquet"))

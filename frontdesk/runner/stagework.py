@@ -1,0 +1,213 @@
+"""What every stage is made with: its items asked for, shown, counted, stopped, and its end noted.
+
+Of the items themselves nothing is known here; the stages stand in ``pipeline``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from arena.trial import JudgeTrial
+from frontdesk.runner import prepare, published
+from frontdesk.runner.cluster.shares import EVERYTHING, Share
+from frontdesk.runner.config import Config
+from frontdesk.runner.outcome import StageDone, endpoints_of
+from frontdesk.runner.progress import Progress
+from frontdesk.runner.runfolder import RunFolder
+from gateway.adapters.base import Adapter
+from gateway.batches.catalog import has_batches
+from gateway.crowd import Flow, Gathered, each, stream
+from gateway.engine import Gateway
+from gateway.errors import NotReadable, Stopped
+from gateway.prompt import Ask
+from runstore.problems import Problem, shown
+from runstore.records import Failure
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+MOST_AT_ONCE = 4096
+TELL_EVERY_S = 1.0
+MOST_LETTERS = 2000
+"""So much of an unreadable answer is told to the log; the journal has it whole."""
+
+
+class Stopping(Exception):
+    """A stage was stopped; what it finished has been published."""
+
+    def __init__(self, reason: Stopped, stage: str, done: int, of: int) -> None:
+        super().__init__(f"{stage} stopped: {reason}; {done} of {of} finished")
+        self.reason, self.stage, self.done, self.of = reason, stage, done, of
+
+
+class StageWork:
+    """The making of stages over one run folder and one gateway (None where no stage will call a model).
+
+    ``batch_poll_s``: endpoints whose provider has a batch interface are asked through it, with at most so many
+    seconds between looks at a job; the others in real time. ``share``: the dialogues that are held here, not
+    elsewhere. ``unreadable``: answers of a judge that could not be read, by its name.
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        config: Config,
+        gateway: Gateway | None,
+        progress: Progress,
+        batch_poll_s: float | None = None,
+        *,
+        share: Share = EVERYTHING,
+    ) -> None:
+        self.folder, self.config, self.gateway, self.progress = folder, config, gateway, progress
+        self.batch_poll_s, self.share = batch_poll_s, share
+        self.prompts = prepare.prompts_of(config)
+        self.ended: list[StageDone] = []
+        self.stopped: Stopped | None = None
+        self._told_at = 0.0
+        self.unreadable: Counter[str] = Counter()
+
+    async def _each(
+        self,
+        stage: str,
+        work: Sequence[Item],
+        do: Callable[[Ask, Item], Awaitable[Result]],
+        endpoints: Sequence[str],
+    ) -> Gathered[Item, Result]:
+        async with self.elsewhere(stage, len(work)):
+            self._start(stage, len(work))
+            gathered = await self._work(work, do, endpoints)
+            self._ended(stage, gathered.flow(), len(work))
+        return gathered
+
+    async def _stream(
+        self,
+        stage: str,
+        work: Sequence[Item],
+        do: Callable[[Ask, Item], Awaitable[Result]],
+        take: Callable[[Item, Result | Exception], None],
+        endpoints: Sequence[str],
+    ) -> Flow:
+        async with self.elsewhere(stage, len(work)):
+            self._start(stage, len(work))
+            flow = await self._flow(work, do, take, endpoints)
+            self._ended(stage, flow, len(work))
+        return flow
+
+    @asynccontextmanager
+    async def elsewhere(self, stage: str, of: int) -> AsyncGenerator[None]:  # noqa: ARG002 - for whoever has others
+        """Around a stage's work: whoever has other machines lets them make its calls first."""
+        yield
+
+    async def _work(
+        self, work: Sequence[Item], do: Callable[[Ask, Item], Awaitable[Result]], endpoints: Sequence[str]
+    ) -> Gathered[Item, Result]:
+        if self.batch_poll_s is not None:
+            return await self._by_batch(work, do, endpoints, self.batch_poll_s)
+        ask, at_once = self.opened().ask, self._at_once(endpoints)
+        return await each(work, lambda item: do(ask, item), at_once=at_once, finished=self.advance)
+
+    async def _flow(
+        self,
+        work: Sequence[Item],
+        do: Callable[[Ask, Item], Awaitable[Result]],
+        take: Callable[[Item, Result | Exception], None],
+        endpoints: Sequence[str],
+    ) -> Flow:
+        if self.batch_poll_s is None:
+            ask, at_once = self.opened().ask, self._at_once(endpoints)
+            return await stream(work, lambda item: do(ask, item), take, at_once=at_once, finished=self.advance)
+        numbered = list(enumerate(work))
+        gathered = await self._by_batch(numbered, lambda ask, at: do(ask, at[1]), endpoints, self.batch_poll_s)
+        outcomes: list[tuple[tuple[int, Item], Result | Exception]] = [*gathered.done, *gathered.failed]
+        for (_, item), outcome in sorted(outcomes, key=lambda one: one[0][0]):
+            take(item, outcome)
+        return gathered.flow()
+
+    def _at_once(self, endpoints: Sequence[str]) -> int:
+        adapters = self._adapters(endpoints)
+        return min(MOST_AT_ONCE, sum(adapter.settings.concurrency for adapter in adapters.values()))
+
+    async def _by_batch(
+        self,
+        work: Sequence[Item],
+        do: Callable[[Ask, Item], Awaitable[Result]],
+        endpoints: Sequence[str],
+        batch_poll_s: float,
+    ) -> Gathered[Item, Result]:
+        """The same work, its calls sent in jobs, wave after wave."""
+        from gateway.batches.runner import BatchRunner  # the providers' batch code, where batches are asked for
+
+        adapters = self._adapters(endpoints)
+        batched = [name for name, adapter in adapters.items() if has_batches(adapter.settings)]
+        for name in adapters.keys() - set(batched):
+            self.progress.say(f"batch: {name} is asked in real time: its kind has no batch interface")
+
+        async def wave(ask: Ask) -> Gathered[Item, Result]:
+            return await each(work, lambda item: do(ask, item), at_once=self._at_once(endpoints))
+
+        return await BatchRunner(self.opened(), batched, poll_s=batch_poll_s).whole(wave)
+
+    def advance(self) -> None:
+        """An item of the stage is finished: shown, and told to the log once in a while."""
+        self.progress.advance()
+        if (now := time.monotonic()) - self._told_at >= TELL_EVERY_S:
+            self._told_at = now
+            stage, done, of = self.progress.place
+            endpoints = [each.to_json() for each in endpoints_of(self)]
+            self.opened().events.emit("progress", stage=stage, done=done, of=of, endpoints=endpoints)
+
+    def _start(self, stage: str, of: int) -> None:
+        self.progress.start(stage, of)
+        self.opened().events.emit("stage_started", stage=stage, items=of)
+
+    def _ended(self, stage: str, ended: Flow, of: int) -> None:
+        self.opened().sync()
+        counts = {"done": ended.done, "failed": ended.failed, "of": of}
+        self.ended.append(StageDone(stage=stage, **counts))
+        self.stopped = self.stopped or ended.stopped
+        endpoints = [each.to_json() for each in endpoints_of(self)]
+        self.opened().events.emit("stage_ended", stage=stage, **counts, endpoints=endpoints)
+
+    def _adapters(self, names: Sequence[str]) -> Mapping[str, Adapter]:
+        gateway = self.opened()
+        return {name: gateway.endpoints[name].adapter for name in names}
+
+    def opened(self) -> Gateway:
+        """The gateway, which is needed now. Raises Problem where there is none."""
+        if self.gateway is None:
+            raise Problem("this stage calls models, but none were opened")
+        return self.gateway
+
+    def could_not_read(self, judge: str, item: str, raw: str, reason: str | None) -> None:
+        """An answer of a judge that could not be read: counted, and told to whoever watches."""
+        self.unreadable[judge] += 1
+        self.opened().events.emit("unreadable", judge=judge, item=item, reason=reason, text=raw[:MOST_LETTERS])
+
+    def trial(self, unit: str = "rounds") -> JudgeTrial:
+        """A trial of the judges of one stage."""
+        return JudgeTrial(self.config.budget.trial_rounds, unit)
+
+    def tried(self, trial: JudgeTrial, failed: NotReadable | None) -> None:
+        """Show how a trial goes, and start no new call where it has failed."""
+        self.progress.note = trial.note
+        if failed is not None:
+            self.opened().stop(failed)
+
+    def _published(self, stage: str, failures: Sequence[Failure], name: str) -> None:
+        """A stage's file is written: its failures too, and both are noted."""
+        self.folder.replace_failures(stage, failures)
+        published.record(self.folder.path, name, "failures.jsonl")
+        for kind, count in Counter(failure.kind for failure in failures).most_common():
+            first = next(failure for failure in failures if failure.kind == kind)
+            who = f"{first.endpoint}: " if first.endpoint else ""
+            self.progress.say(f"{stage}: {count} x {kind}, such as: {shown(f'{who}{first.message}', 200)}")
+
+    def _end(self, stage: str, ended: Flow, of: int, summary: str) -> None:
+        if ended.stopped is not None:
+            published.begin(self.folder.path, stage, f"{ended.done} of {of}")
+            raise Stopping(ended.stopped, stage, ended.done, of)
+        published.end(self.folder.path, stage)
+        self.progress.finish(summary)
