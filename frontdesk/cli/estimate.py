@@ -104,10 +104,12 @@ def print_lines(estimated: Estimate) -> None:
 
     names = [Head(head("stage")), Head(head("endpoint"), name=True)]
     figures = [Head(head(name), number=True) for name in ("calls", "input tokens", "output tokens", "USD")]
-    stages = [line.stage for line in estimated.lines]
+    roles = {
+        one.stage: {line.role for line in estimated.lines if line.stage == one.stage} for one in estimated.lines
+    }
     rows = [
         _row(
-            f"{line.stage}, {head(line.role)}" if stages.count(line.stage) > 1 else line.stage,
+            f"{line.stage}, {head(line.role)}" if len(roles[line.stage]) > 1 else line.stage,
             line.endpoint,
             *(line.calls, line.input, line.output, line.usd),
         )

@@ -212,16 +212,18 @@ def tolerant(folder: RunFolder, allowed: float | None, code: int) -> int:
     return 0 if lost <= allowed else code
 
 
-def dry_run(args: argparse.Namespace, config: Config, stage: str, **made: Any) -> int:
-    """What one stage would ask and cost, on stdout; nothing is called. ``made``: as ``plan.workload`` takes it.
+def dry_run(args: argparse.Namespace, config: Config, stage: str | None = None, **made: Any) -> int:
+    """What one stage, or the whole, would ask and cost, on stdout; nothing is called.
 
-    Raises Problem for what the stage would be refused for.
+    ``made``: as ``plan.workload`` takes it. Raises Problem for what the stage would be refused for: before the one object of ``--json``, after a table.
     """
     from frontdesk.cli import estimate
     from frontdesk.runner import prepare
 
     prepare.check(config)
     by_batch = options.batch_poll_s(args) is not None
+    if args.json:
+        prepare.check_prices(config)
     estimate.show(config, as_json=args.json, by_batch=by_batch, stage=stage, **made)
     prepare.check_prices(config)
     return 0

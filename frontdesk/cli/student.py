@@ -73,9 +73,8 @@ def _lint(files: list[Path], *, as_json: bool) -> int:
         from frontdesk.cli.listing import print_object
         from frontdesk.runner.outcome import outcome
 
-        print_object(
-            outcome("student", int(bool(said)), None, rated=False).model_copy(update={"told": tuple(said)})
-        )
+        done = outcome("student", int(bool(said)), None, rated=False)
+        print_object(done.model_copy(update={"told": tuple(said)}))
         return int(bool(said))
     tell("\n".join(said) if said else f"{len(files)} topics: nothing to object to")
     return 1 if said else 0
