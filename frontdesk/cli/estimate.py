@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,9 +105,9 @@ def print_lines(estimated: Estimate) -> None:
 
     names = [Head(head("stage")), Head(head("endpoint"), name=True)]
     figures = [Head(head(name), number=True) for name in ("calls", "input tokens", "output tokens", "USD")]
-    roles = {
-        one.stage: {line.role for line in estimated.lines if line.stage == one.stage} for one in estimated.lines
-    }
+    roles: defaultdict[str, set[str]] = defaultdict(set)
+    for line in estimated.lines:
+        roles[line.stage].add(line.role)
     rows = [
         _row(
             f"{line.stage}, {head(line.role)}" if len(roles[line.stage]) > 1 else line.stage,

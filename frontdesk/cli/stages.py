@@ -215,7 +215,8 @@ def tolerant(folder: RunFolder, allowed: float | None, code: int) -> int:
 def dry_run(args: argparse.Namespace, config: Config, stage: str | None = None, **made: Any) -> int:
     """What one stage, or the whole, would ask and cost, on stdout; nothing is called.
 
-    ``made``: as ``plan.workload`` takes it. Raises Problem for what the stage would be refused for: before the one object of ``--json``, after a table.
+    ``made``: as ``plan.workload`` takes it. Raises Problem for what the stage would be refused for, after a table
+    but in place of the object of ``--json``.
     """
     from frontdesk.cli import estimate
     from frontdesk.runner import prepare
