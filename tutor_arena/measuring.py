@@ -16,6 +16,7 @@ from arena.ratings.result import Leaderboard
 from arena.ratings.settings import IntervalMethod, Settings
 from frontdesk.report.sections.agreement.document import document as agreement_document
 from frontdesk.report.sections.ratings.document import document as ratings_document
+from frontdesk.report.untrusted import one_line
 from frontdesk.report.writers.html import fragment
 from frontdesk.runner import agreement
 from frontdesk.runner.rating import battles_of, with_stop
@@ -40,7 +41,9 @@ class Ranking(Leaderboard):
         return cls.model_construct(board.model_fields_set, **dict(board))
 
     def __repr__(self) -> str:
-        rated = (f"{m.name} {'–' if m.rating is None else f'{m.rating:.0f}'}" for m in self.models[:SHOWN])
+        rated = (
+            f"{one_line(m.name)} {'–' if m.rating is None else f'{m.rating:.0f}'}" for m in self.models[:SHOWN]
+        )
         more = f", and {len(self.models) - SHOWN} more" if len(self.models) > SHOWN else ""
         return f"<ranking by {self.counts.battles:g} battles: {', '.join(rated)}{more}>"
 
