@@ -6,7 +6,7 @@ import pytest
 
 from frontdesk.cli import COMMANDS, main
 from tests.support.fake_faults import Reply
-from tests.support.small_runs import write_config
+from tests.support.small_runs import REPOSITORY, write_config
 
 
 def said(capsys, code, *command):
@@ -83,6 +83,9 @@ def test_single_stages_and_what_is_made_of_a_run(config, tmp_path, capsys):
     assert {row["same"] for row in verified["files"]} == {True}
     assert said(capsys, 0, "compare", run, run, "--json")["shared"] == 6
     assert said(capsys, 0, "runs", tmp_path, "--json")["state"] == "rated"
+    assert said(capsys, 0, "calls", "--repair", run, "--json") == {"run": str(run), "repairs": []}
+    assert list(said(capsys, 0, "agent-runs", AGENT_RUNS, "--dry-run", "--json")) == ["tables"]
+    assert said(capsys, 0, "run", config, "--dry-run", "--json") == said(capsys, 0, "estimate", config, "--json")
     given = ("--input", run / "dialogues.jsonl", "--output", tmp_path / "s.jsonl", "--subsets", 3)
     cut = said(capsys, 0, "cut", *given, "--json")
     assert (cut["run"], cut["stages"]) == (None, [{"stage": "cut", "done": 3, "failed": 0, "of": 3}])
@@ -98,6 +101,7 @@ def test_a_check_and_an_estimate(config, tmp_path, capsys):
     assert said(capsys, 0, "run", config, "--dry-run", "--json") == estimated
 
 
+AGENT_RUNS = REPOSITORY / "docs" / "examples" / "agent-runs" / "url_agent_sample.csv"
 MISSING = "missing/x"
 REFUSED = {
     "run": [MISSING], "demo": ["--turns", "x"], "init": [f"{MISSING}/y"], "check": [MISSING],
