@@ -135,7 +135,6 @@ def test_no_page_and_no_line_of_any_command_hides_a_letter_or_has_an_element_of_
         ["run", str(scripted(tmp_path)), "--run", run], ["report", run, "--site", str(tmp_path / "site")],
         ["compare", run, run, "--out", str(tmp_path / "compared")], ["export", run, "--as", "page,csv,openai"],
         ["quality", run], ["rate", run, "--svg", "--latex", "--png"], ["runs", str(tmp_path)], ["calls", run],
-
         ["human", "plan", str(study / "study.toml"), "--out", str(study / "plan")],
         ["human", "forms", str(study / "plan")],
     ):  # fmt: skip
