@@ -249,3 +249,12 @@ def test_it_fits_a_phone_in_both_schemes(site: Path, chromium: Any, scheme: str)
     ground = phone.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(int(part) for part in ground[4:-1].split(",")) > 380) == (scheme == "light")
     phone.close()
+
+
+def test_what_is_unseen_shows_on_the_site_as_in_reports(page: Any) -> None:
+    letters = "a\n\r\t\x1b\x85\xad\u0301\u0600\u0645\u0915\u094d\u115f\u200b\u200c\u200d\u2028\u202e\u2066\u2800"
+    letters += "\u3164\ufe0f\ufeff\uffa0가\U000110bd\U0001d159\U0001f3fd👨👩\U000e0041"
+    texts = ["".join(pick(letters, 5, at, place) for place in range(12)) for at in range(1000)]
+    assert page.evaluate("texts => texts.map((text) => Arena.shown(text))", texts) == [
+        visible(one) for one in texts
+    ]
