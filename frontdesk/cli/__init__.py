@@ -119,7 +119,7 @@ class Parser(argparse.ArgumentParser):
                     return f"; {instead}did you mean {meant}?"
         choice = re.search(r"invalid choice: '([^']+)' \(choose from (.+)\)$", message)
         meant = choice and nearest(choice[1], [each.strip("' ") for each in choice[2].split(",")])
-        return f"; did you mean {meant}?" if meant else ""
+        return f"; did you mean {meant!r}?" if meant else ""
 
     def format_usage(self) -> str:
         """As argparse has it, in the console's language."""

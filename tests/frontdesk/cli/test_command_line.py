@@ -70,7 +70,7 @@ def test_a_run_ends_with_its_summary_and_where_the_report_is(provider, tmp_path,
 )
 def test_what_is_mistyped_is_named_with_what_was_meant(typed, meant, capsys):
     assert main(typed) == 2
-    assert re.search(rf"did you mean {meant}\?$", capsys.readouterr().err, re.MULTILINE)
+    assert re.search(rf"did you mean '?{meant}'?\?$", capsys.readouterr().err, re.MULTILINE)
 
 
 def completed(script: Path, *words: str) -> list[str]:
