@@ -186,7 +186,7 @@ def objects() -> dict[str, tuple[str, Any]]:
     from frontdesk.runner.watching import Live
 
     return {
-        "run, simulate, cut, collect, judge": ("what the command did", Outcome),
+        "run, demo, simulate, cut, collect, judge": ("what the command did", Outcome),
         "report": ("the files made, and how whole the run is", Reported),
         "check": ("what came of each role", Checking),
         "estimate, run --dry-run, refresh --dry-run": ("calls, tokens and dollars", Told),
@@ -203,11 +203,13 @@ def json_page() -> str:
     said = [
         f"{MADE}# JSON objects\n",
         textwrap.dedent("""\
-            With `--json` a command prints one object on standard output, and everything else on standard error. A run that
-            stopped at a cap or was interrupted prints its object too; what was refused before anything was called prints none
-            (exit code 2). `score`, `student` and `agree` print what they write: `score.json` ([rubrics](rubrics.md)),
-            `student.json` ([student's side](student-side.md)), `agreement.json` ([agreement](agreement.md)). Keys may be added
-            in later versions; none is renamed.
+            With `--json` a command prints one object on standard output, and everything else on standard error;
+            `personas`, `questions` and `runs` print one a line. A command that stopped at a cap, was interrupted or refused
+            prints the object of `run` ([below](#run-demo-simulate-cut-collect-judge)), with the state and the reason, in place
+            of its own; `init` and `human` print that one always, with what they told. `score`, `student` and `agree` print what
+            they write: `score.json` ([rubrics](rubrics.md)), `student.json` ([student's side](student-side.md)),
+            `agreement.json` ([agreement](agreement.md)); `export` prints `export.json`, of several forms all of them under
+            `exports`. Keys may be added in later versions; none is renamed.
             """),
     ]
     seen: set[str] = set()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import wraps
+from inspect import getdoc
 from typing import Any, ParamSpec, TypeVar
 
 T = TypeVar("T")
@@ -47,5 +48,6 @@ def twin(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
         return run(function(*args, **named))
 
     waits.__name__ = waits.__qualname__ = function.__name__.removeprefix("a")
-    waits.__doc__ = f":func:`{function.__name__}` without ``await``, also where an event loop is running already."
+    own = f"This is :func:`{function.__name__}` without ``await``, also where an event loop is running already."
+    waits.__doc__ = f"{getdoc(function)}\n\n{own}"
     return waits

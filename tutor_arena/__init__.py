@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "frontdesk.runner.pipeline": ("Stopping",),
+    "frontdesk.runner.stagework": ("Stopping",),
     "tutor_arena.measuring": ("Agreement", "Ranking", "agree", "rate"),
     "runstore.problems": ("InputProblem", "Problem"),
     "tutor_arena.opened": ("Run", "Table", "open_run"),

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from runstore.problems import Problem
+from runstore.problems import InputProblem, Problem
 from runstore.publish import write_jsonl
 
 if TYPE_CHECKING:
@@ -92,9 +92,15 @@ def arrow_stream(rows: Sequence[Row], requested_schema: object | None = None) ->
 
 @contextmanager
 def as_file(source: Frame | Path | str) -> Generator[Path]:
-    """The path itself, or the frame as a file for a while. Raises Problem."""
+    """The path itself, or the frame as a file for a while, which problems do not name. Raises Problem."""
     if isinstance(source, Path | str):
         yield Path(source)
         return
     with TemporaryDirectory() as folder:
-        yield table_file(source, Path(folder))
+        path = table_file(source, Path(folder))
+        try:
+            yield path
+        except InputProblem as problem:
+            problem.file = type(source).__name__
+            problem.args = (str(problem).replace(str(path), problem.file),)
+            raise

@@ -16,6 +16,7 @@ from arena.ratings.result import Leaderboard
 from arena.ratings.settings import IntervalMethod, Settings
 from frontdesk.report.sections.agreement.document import document as agreement_document
 from frontdesk.report.sections.ratings.document import document as ratings_document
+from frontdesk.report.untrusted import one_line
 from frontdesk.report.writers.html import fragment
 from frontdesk.runner import agreement
 from frontdesk.runner.rating import battles_of, with_stop
@@ -28,12 +29,25 @@ if TYPE_CHECKING:
     import polars
 
 
+SHOWN = 10
+"""Models that a ranking's one line names."""
+
+
 class Ranking(Leaderboard):
     """A leaderboard that a notebook shows as its report does."""
 
     @classmethod
     def of(cls, board: Leaderboard) -> Ranking:
-        return cls.model_construct(**dict(board))
+        return cls.model_construct(board.model_fields_set, **dict(board))
+
+    def __repr__(self) -> str:
+        rated = (
+            f"{one_line(m.name)} {'–' if m.rating is None else f'{m.rating:.0f}'}" for m in self.models[:SHOWN]
+        )
+        more = f", and {len(self.models) - SHOWN} more" if len(self.models) > SHOWN else ""
+        return f"<ranking by {self.counts.battles:g} battles: {', '.join(rated)}{more}>"
+
+    __str__ = __repr__
 
     def _repr_html_(self) -> str:
         return fragment(ratings_document(self))
@@ -55,6 +69,10 @@ class Ranking(Leaderboard):
 class Agreement(AgreementReport):
     """An agreement report that a notebook shows as its report does."""
 
+    def __repr__(self) -> str:
+        of = self.overall
+        return f"<agreement of {len(of.raters)} raters on {of.units} items: {of.rated} ratings>"
+
     def _repr_html_(self) -> str:
         return fragment(agreement_document(self))
 
@@ -65,7 +83,7 @@ def rate(
     by: Sequence[str] = (),
     cluster: str | None = "cluster",
     ties: Literal["half", "davidson", "rao_kupper"] = "half",
-    intervals: IntervalMethod = "bootstrap",
+    intervals: IntervalMethod = "jackknife",
     level: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,

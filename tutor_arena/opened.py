@@ -96,6 +96,10 @@ class Run:
 
     @property
     def leaderboard(self) -> Ranking:
+        if not self._folder.file("leaderboard.json").is_file():
+            raise InputProblem(
+                self.path, "a finished run (with leaderboard.json): tutor-arena run makes it", found="none"
+            )
         return Ranking.of(read_leaderboard(self._folder.file("leaderboard.json")))
 
     @property

@@ -28,6 +28,9 @@ class Scores(ScoreResults):
 
     language: Language = "en"
 
+    def __repr__(self) -> str:
+        return f"<scores: {len(self.rows)} of {len(self.judges)} judges together>"
+
     def _repr_html_(self) -> str:
         return fragment(document(self, self.language))
 

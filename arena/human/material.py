@@ -17,7 +17,7 @@ from arena.human.study import Dialogues, Document, Matches, Study, load_document
 from arena.matches import Match, all_pairs, matches
 from runstore.ids import shuffled
 from runstore.problems import InputProblem
-from runstore.publish import read_records
+from runstore.publish import FILLERS, read_records
 from runstore.records import Dialogue, Reply, Subset
 
 MASK = "▮▮▮"
@@ -125,10 +125,11 @@ def with_run_paths(study: Study, folder: Path) -> Study:
 def hide(text: str, names: Iterable[str]) -> str:
     """The text with whole-word occurrences of the names masked, whatever their case.
 
-    Dashes, underlines, blanks and nothing at all are one spelling, and letters that nobody sees make no other.
+    A few dashes, underlines, slashes or blanks, a dot, and nothing at all are one spelling; letters that nobody
+    sees and marks of emphasis make no other.
     Korean puts particles right behind a name, so letters of East Asian scripts never make it a longer word.
     """
-    wanted = {_comparable(name)[0].strip("-") for name in names}
+    wanted = {_comparable(name)[0].strip("-.") for name in names}
     ordered = sorted((name for name in wanted if len(name) > 1), key=len, reverse=True)
     if not ordered:
         return text
@@ -141,28 +142,34 @@ def hide(text: str, names: Iterable[str]) -> str:
     return shown + text[end:]
 
 
+_EMPHASIS = frozenset("*`")
+_BETWEEN = r"(?:-{1,3}|\.)?"
+"""A dot and a blank end a sentence."""
+_SEPARATORS = frozenset("_/") | {unicodedata.normalize("NFKC", filler) for filler in FILLERS}
+
+
 def _comparable(text: str) -> tuple[str, list[int]]:
     """The text as names are compared, and where each of its letters stands in the text.
 
-    Without unseen letters; in compatibility form, in lower case; dashes, blanks, dots and underlines alike.
+    Without unseen letters; in compatibility form, in lower case; dashes, blanks, slashes and underlines alike.
     """
     letters: list[str] = []
     places: list[int] = []
     for place, letter in enumerate(text):
-        if unicodedata.category(letter) == "Cf":
+        if unicodedata.category(letter) == "Cf" or letter in _EMPHASIS:
             continue
         for plain in unicodedata.normalize("NFKC", letter).casefold():
             letters.append(
-                "-" if plain in "_." or plain.isspace() or unicodedata.category(plain) == "Pd" else plain
+                "-" if plain in _SEPARATORS or plain.isspace() or unicodedata.category(plain) == "Pd" else plain
             )
             places.append(place)
     return "".join(letters), places
 
 
 def _whole_word(name: str) -> str:
-    """A name in comparable form, its parts joined by one separator or by none."""
+    """A name in comparable form, its parts joined by a few separators or by none."""
     before, after = (_PART_OF_WORD if _LETTER.fullmatch(end) else None for end in (name[0], name[-1]))
-    spelled = "-?".join(re.escape(part) for part in name.split("-") if part)
+    spelled = _BETWEEN.join(re.escape(part) for part in re.split("[-.]+", name) if part)
     return (f"(?<!{before})" if before else "") + spelled + (f"(?!{after})" if after else "")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from itertools import pairwise
@@ -48,6 +49,9 @@ COMMANDS: dict[str, str] = {
     "completion": "print what makes a shell complete commands and options",
 }
 
+TOLD = ("init", "human")
+"""Commands whose object holds what they told, line by line."""
+
 
 class _GivenOnce(argparse.Action):
     """A value; a file named twice by one option is refused, as the last would win in silence."""
@@ -68,25 +72,54 @@ class _GivenOnce(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
+class Misused(SystemExit):
+    """A command line that cannot be read, and why; said on stderr already."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(2)
+        self.reason = reason
+
+
 class Parser(argparse.ArgumentParser):
     """Refuses a file given twice, and says which option was probably meant."""
+
+    words: Sequence[str] = ()
+    """The command line, as far as this parser was given it."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.register("action", None, _GivenOnce)
         self.register("action", "store", _GivenOnce)
 
-    def error(self, message: str) -> NoReturn:
-        """As argparse says it, with the option that was probably meant."""
-        from runstore.problems import nearest
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does it; what it was given is kept for :meth:`error`."""
+        self.words = sys.argv[1:] if args is None else list(args)
+        return super().parse_known_args(args, namespace)
 
-        wrong = re.match(r"unrecognized arguments: (--[\w-]+)", message)
-        if wrong and (meant := nearest(wrong[1], self.options())):
-            message = f"{message}; did you mean {meant}?"
+    def error(self, message: str) -> NoReturn:
+        """As argparse says it, with the option or the step that was probably meant. Raises Misused."""
         from frontdesk.runner.told import head, told
 
+        message += self._meant(message)
         self.print_usage(sys.stderr)
-        self.exit(2, f"{self.prog}: {head('error')}: {told(message)}\n")
+        sys.stderr.write(f"{self.prog}: {head('error')}: {told(message)}\n")
+        raise Misused(message)
+
+    def _meant(self, message: str) -> str:
+        """An option that was left out may stand there, mistyped; the same of a choice that there is not."""
+        from runstore.problems import nearest
+
+        known = self.options()
+        typed = [word.partition("=")[0] for word in self.words if word.startswith("--")]
+        wrong = [word for word in typed if not any(option.startswith(word) for option in known)]
+        if re.match("unrecognized arguments: --|the following arguments are required", message):
+            for word in wrong:
+                if meant := nearest(word, known):
+                    instead = "" if word in message else f"for {word}, "
+                    return f"; {instead}did you mean {meant}?"
+        choice = re.search(r"invalid choice: '([^']+)' \(choose from (.+)\)$", message)
+        meant = choice and nearest(choice[1], [each.strip("' ") for each in choice[2].split(",")])
+        return f"; did you mean {meant!r}?" if meant else ""
 
     def format_usage(self) -> str:
         """As argparse has it, in the console's language."""
@@ -97,6 +130,19 @@ class Parser(argparse.ArgumentParser):
     def options(self) -> list[str]:
         """Every option of this parser and of the command that was chosen."""
         return self.own_options() + [option for step in self.steps() for option in step.options()]
+
+    def choices(self) -> Iterator[tuple[str, list[str]]]:
+        """(option, the values it may have) of this parser and its steps, where those are a closed list."""
+        for action in self._actions:
+            if action.choices is not None and not isinstance(action.choices, dict):
+                for option in action.option_strings:
+                    yield option, [str(value) for value in action.choices]
+        for step in self.steps():
+            yield from step.choices()
+
+    def step_names(self) -> list[str]:
+        """The names of its commands or steps."""
+        return [name for action in self._actions if isinstance(action.choices, dict) for name in action.choices]
 
     def own_options(self) -> list[str]:
         """The options of this parser alone."""
@@ -120,15 +166,50 @@ def main(argv: list[str] | None = None) -> int:
     _speak(arguments)
     parser = _parser(arguments)
     if (wrong := next((word for word in arguments if not word.startswith("-")), None)) and wrong not in COMMANDS:
-        from frontdesk.runner.told import told
-
-        print(f"{PROGRAM}: {told(f'no command {wrong!r}{_meant(wrong)}')}", file=sys.stderr)
-        return 2
+        return _refused(wrong, 2, f"no command {wrong!r}{_meant(wrong)}", as_json="--json" in arguments)
     try:
         args = parser.parse_args(arguments)
+    except Misused as misused:
+        if "--json" in arguments:
+            _print_refusal(next((word for word in arguments if word in COMMANDS), ""), 2, misused.reason)
+        return 2
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 2
     return _guarded(args)
+
+
+def _refused(command: str, code: int, reason: object, *, as_json: bool) -> int:
+    """Say why nothing was done; the exit code."""
+    from frontdesk.runner.told import told
+
+    print(f"{PROGRAM}: {told(reason)}", file=sys.stderr)
+    if as_json:
+        _print_refusal(command, code, str(reason))
+    return code
+
+
+def _done_as_object(args: argparse.Namespace) -> int:
+    """``--json`` of a command that has no object of its own: how it ended, and the lines it would have printed."""
+    from contextlib import redirect_stdout
+    from io import StringIO
+
+    from frontdesk.cli.listing import print_object
+    from frontdesk.runner.outcome import outcome
+
+    with redirect_stdout(StringIO()) as said:
+        code = args.run(args)
+    sys.stderr.write(said.getvalue())
+    lines = tuple(said.getvalue().splitlines())
+    print_object(outcome(args.command, code, None, rated=False).model_copy(update={"told": lines}))
+    return code
+
+
+def _print_refusal(command: str, code: int, reason: str) -> None:
+    """``--json``: the object of a command that came to nothing."""
+    from frontdesk.cli.listing import print_object
+    from frontdesk.runner.outcome import outcome
+
+    print_object(outcome(command, code, None, rated=False).model_copy(update={"reason": reason}))
 
 
 def _print_what_can_be_printed() -> None:
@@ -157,15 +238,24 @@ def _parser(arguments: list[str]) -> argparse.ArgumentParser:
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
         if name == chosen:
-            module = import_module(f"frontdesk.cli.{name.replace('-', '_')}")
-            module.configure(command)
-            command.set_defaults(run=module.run)
-            _add_language(command)
-            if not any("--debug" in action.option_strings for action in command._actions):  # pyright: ignore[reportPrivateUsage]
-                command.add_argument(
-                    "--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
-                )
+            _configure(command, name)
     return parser
+
+
+def of_command(name: str) -> Parser:
+    """The parser of one command, as it is when that command is chosen."""
+    parser = Parser(prog=f"{PROGRAM} {name}")
+    _configure(parser, name)
+    return parser
+
+
+def _configure(command: Parser, name: str) -> None:
+    module = import_module(f"frontdesk.cli.{name.replace('-', '_')}")
+    module.configure(command)
+    command.set_defaults(run=module.run)
+    _add_language(command)
+    if "--debug" not in command.own_options():
+        command.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 
 
 def _speak(arguments: list[str]) -> None:
@@ -200,14 +290,14 @@ def _guarded(args: argparse.Namespace) -> int:
     from runstore.problems import Problem
     from runstore.tables.assumptions import told_on_stderr
 
+    as_json = bool(getattr(args, "json", False))
     try:
         with told_on_stderr(told):
-            return args.run(args)
+            return _done_as_object(args) if as_json and args.command in TOLD else args.run(args)
     except Problem as problem:
         if args.debug:
             raise
-        print(f"{PROGRAM}: {told(problem)}", file=sys.stderr)
-        return 2
+        return _refused(args.command, 2, problem, as_json=as_json)
     except BrokenPipeError:
         return 1
     except OSError as error:
@@ -215,11 +305,8 @@ def _guarded(args: argparse.Namespace) -> int:
         if args.debug:
             raise
         if error.filename is None:  # standard output, say
-            print(f"{PROGRAM}: {told(error.strerror or error)}", file=sys.stderr)
-            return 1
+            return _refused(args.command, 1, error.strerror or error, as_json=False)
         reason = f"{error.strerror or error}, expected a file or folder that can be used"
-        print(f"{PROGRAM}: {told(f'{error.filename}: found {reason}')}", file=sys.stderr)
-        return 2
+        return _refused(args.command, 2, f"{error.filename}: found {reason}", as_json=as_json)
     except KeyboardInterrupt:
-        print(f"{PROGRAM}: {told('interrupted')}", file=sys.stderr)
-        return 130
+        return _refused(args.command, 130, "interrupted", as_json=as_json)

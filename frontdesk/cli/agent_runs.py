@@ -96,7 +96,8 @@ def run(args: argparse.Namespace) -> int:
     layout, how = _layout(args), _options(args)
     tables, before = agent_runs.open_tables(args.files, args.compare or [], layout)
     if args.dry_run or args.out is None:
-        print(to_json(agent_runs.describe([*tables, *before]), indent=True).decode())
+        read = agent_runs.describe([*tables, *before])
+        print(to_json({"tables": read} if args.json else read, indent=True).decode())
         return 0
     job = agent_runs.Job(tables, before, how, args.out)
     return agent_runs.run(job, _judge(args), lambda analysis: _report(args, analysis))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_run_folder(parser)
     parser.add_argument("--repair", metavar="RUN", help="set damage in its journal aside; deletes nothing")
     parser.add_argument("--endpoint", help="only calls of this endpoint")
-    parser.add_argument("--stage", help="only calls of this stage (simulate, collect, judge, score)")
+    parser.add_argument("--stage", help="only calls of this stage (simulate, collect, student, judge, score)")
     parser.add_argument("--state", choices=("ok", "failed", "truncated"), help="only calls that ended so")
     parser.add_argument(
         "--item", help="only calls made for this dialogue, subset or match (a part of its id will do)"
@@ -24,14 +25,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--slowest", type=int, default=5, metavar="N", help="list the N slowest (default 5)")
     parser.add_argument("--list", action="store_true", help="one line a call instead of the summary")
     parser.add_argument("--full", action="store_true", help="whole journal records, one JSON object a line")
-    parser.add_argument("--json", action="store_true", help="the summary as JSON")
+    parser.add_argument("--json", action="store_true", help="the summary, or what was repaired, as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
     from frontdesk.runner import calls
 
     if args.repair is not None:
-        return _repair(Path(args.repair))
+        return _repair(Path(args.repair), as_json=args.json)
     folder = options.run_folder(args)
     selection = calls.Selection(args.endpoint, args.stage, args.state, args.item)
     if args.full or args.list:
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _repair(folder: Path) -> int:
+def _repair(folder: Path, *, as_json: bool) -> int:
     """Say what was set aside, line by line, and what that means."""
     from runstore.runlock import RunLock
     from runstore.segments import repair
@@ -55,6 +56,9 @@ def _repair(folder: Path) -> int:
         raise Problem(f"calls --repair: found no journal in {folder}, expected a run folder")
     with RunLock(folder):
         repairs = repair(folder / "journal")
+    if as_json:
+        print(to_json({"run": str(folder), "repairs": [asdict(done) for done in repairs]}, indent=True).decode())
+        return 0
     for done in repairs:
         lines = ", ".join(map(str, done.damaged[:20])) + (" …" if len(done.damaged) > 20 else "")
         what = f"{len(done.damaged)} damaged lines ({lines})" if done.damaged else "line ends set right"

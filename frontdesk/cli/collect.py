@@ -43,4 +43,4 @@ def run(args: argparse.Namespace) -> int:
         stages.copy_out(args.output, replies)
         return stages.exit_code(folder)
 
-    return stages.execute(args, config, names, work, as_json=args.json)
+    return stages.execute(args, config, names, work)

@@ -33,11 +33,11 @@ def run(args: argparse.Namespace) -> int:
         history.refuse_mixed(folder)
     language = args.language or after.config().run.language
     found = compare(before, after)
+    if args.out is not None:
+        for path in write_comparison(args.out, found, (Texts(before), Texts(after)), language):
+            tell(f"wrote {path}", file=sys.stderr)
     if args.json:
         print(to_json(found, indent=True).decode())
     else:
         console.show(document(found, language=language))
-    if args.out is not None:
-        for path in write_comparison(args.out, found, (Texts(before), Texts(after)), language):
-            tell(f"wrote {path}", file=sys.stderr)
     return 0

@@ -1,21 +1,29 @@
-"""``tutor-arena completion SHELL``: a script that completes commands, options and their choices."""
+"""``tutor-arena completion SHELL``: a script that completes commands, steps, options and their choices."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from importlib import import_module
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from frontdesk.cli import Parser
 
 _BASH = """\
 _tutor_arena() {{
-    local word=${{COMP_WORDS[COMP_CWORD]}} command=${{COMP_WORDS[1]}} words=""
+    local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words="" steps=""
     if (( COMP_CWORD == 1 )); then
         COMPREPLY=($(compgen -W "{commands}" -- "$word")); return
     fi
-    case "$command" in
-{cases}
+    case "${{COMP_WORDS[1]}} $before" in
+{choices}
     esac
-    if [[ $word == -* ]]; then
+    case "${{COMP_WORDS[1]}}" in
+{options}
+    esac
+    if [[ -n $steps && $COMP_CWORD == 2 && $word != -* ]]; then
+        COMPREPLY=($(compgen -W "$steps" -- "$word"))
+    elif [[ $word == -* ]]; then
         COMPREPLY=($(compgen -W "$words" -- "$word"))
     else
         COMPREPLY=($(compgen -f -- "$word"))
@@ -27,30 +35,60 @@ _ZSH = "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bash
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="print it, and have your shell read it")
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell that is to read it")
+    parser.epilog = (
+        'In ~/.bashrc or ~/.zshrc: eval "$(tutor-arena completion bash)" (or zsh); '
+        "in fish: tutor-arena completion fish | source"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    from frontdesk.cli import COMMANDS, PROGRAM
+    from frontdesk.cli import COMMANDS, PROGRAM, of_command
 
-    options = {name: list(_options(name)) for name in COMMANDS}
+    parsers = {name: of_command(name) for name in COMMANDS}
     if args.shell == "fish":
-        for name, summary in COMMANDS.items():
-            quoted = summary.replace("'", "\\\\'")
-            print(f"complete -c {PROGRAM} -n __fish_use_subcommand -f -a {name} -d '{quoted}'")
-            for option in options[name]:
-                print(f"complete -c {PROGRAM} -n '__fish_seen_subcommand_from {name}' -l {option[2:]}")
+        print("\n".join(_fish(parsers, COMMANDS, PROGRAM)))
         return 0
-    cases = "\n".join(f'        {name}) words="{" ".join(options[name])}" ;;' for name in COMMANDS)
-    script = _BASH.format(commands=" ".join(COMMANDS), cases=cases, program=PROGRAM)
+    choices = [
+        f'        "{name} {option}") COMPREPLY=($(compgen -W "{_words(known)}" -- "$word")); return ;;'
+        for name, parser in parsers.items()
+        for option, known in _choices(parser)
+    ]
+    options = [
+        f'        {name}) words="{_words(_options(parser))}"; steps="{_words(parser.step_names())}" ;;'
+        for name, parser in parsers.items()
+    ]
+    parts = {"choices": "\n".join(choices), "options": "\n".join(options)}
+    script = _BASH.format(commands=_words(COMMANDS), program=PROGRAM, **parts)
     print((_ZSH if args.shell == "zsh" else "") + script, end="")
     return 0
 
 
-def _options(command: str) -> Iterator[str]:
-    """The long options of a command, those of its own sub-commands included."""
-    from frontdesk.cli import Parser
+def _fish(parsers: dict[str, Parser], summaries: dict[str, str], program: str) -> Iterator[str]:
+    for name, parser in parsers.items():
+        about = summaries[name].replace("'", "\\'")
+        yield f"complete -c {program} -n __fish_use_subcommand -f -a {name} -d '{about}'"
+        chosen = f"complete -c {program} -n '__fish_seen_subcommand_from {name}'"
+        if steps := _words(parser.step_names()):
+            yield f"{chosen} -f -a '{steps}'"
+        choices = dict(_choices(parser))
+        for option in _options(parser):
+            known = f" -x -a '{_words(choices[option])}'" if option in choices else ""
+            yield f"{chosen} -l {option[2:]}{known}"
 
-    parser = Parser(add_help=True)
-    import_module(f"frontdesk.cli.{command.replace('-', '_')}").configure(parser)
+
+def _words(names: Iterable[str]) -> str:
+    return " ".join(names)
+
+
+def _options(parser: Parser) -> Iterator[str]:
+    """The long options of a command, those of its steps included."""
     yield from dict.fromkeys(option for option in parser.options() if option.startswith("--"))
+
+
+def _choices(parser: Parser) -> Iterator[tuple[str, list[str]]]:
+    """Options with a closed list of values; where steps have other lists for one option, all of them."""
+    found: dict[str, list[str]] = {}
+    for option, known in parser.choices():
+        found[option] = list(dict.fromkeys([*found.get(option, []), *known]))
+    yield from found.items()

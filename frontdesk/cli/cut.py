@@ -38,6 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _cut_file(args: argparse.Namespace) -> int:
     from frontdesk.runner import config_file as configuration
+    from frontdesk.runner.config import Config
     from frontdesk.runner.cutting import cut_file
 
     if args.output is None:
@@ -75,4 +76,4 @@ def _cut_run(args: argparse.Namespace) -> int:
         stages.copy_out(args.output, subsets)
         return stages.exit_code(session.folder)
 
-    return stages.execute(args, config, [], work, as_json=args.json)
+    return stages.execute(args, config, [], work)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from importlib.util import find_spec
-from pathlib import Path
+from typing import TYPE_CHECKING
 
+from frontdesk.cli import options
 from frontdesk.runner.told import tell
 from runstore.problems import Problem
+
+if TYPE_CHECKING:
+    from frontdesk.cli.stages import Session
 
 DEMO_FOLDER = "runs/demo"
 
@@ -21,13 +25,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--turns", type=int, default=3, metavar="T", help="turns of each dialogue (default 3)")
     parser.add_argument("--subsets", type=int, default=16, metavar="M", help="subsets to compare on (default 16)")
     parser.add_argument("--seed", type=int, default=1, help="every random choice comes from it (default 1)")
+    options.add_json_option(parser)
     parser.set_defaults(language=None, prompts=None, change=True, durable=False)
 
 
 def run(args: argparse.Namespace) -> int:
     from frontdesk.cli import stages
     from frontdesk.runner import config_file as configuration
-    from frontdesk.runner.runfolder import RunFolder
     from gateway.local_model.fetch import ensure_model
 
     if find_spec("xllamacpp") is None:
@@ -46,15 +50,19 @@ def run(args: argparse.Namespace) -> int:
     config = configuration.parse(settings(args.dialogues, args.turns, args.subsets, args.seed))
     ensure_model(say=lambda line: tell(line, file=sys.stderr, flush=True))
 
-    code = stages.execute(args, config, config.used_endpoints(), stages.whole_run)
-    # What so small a model left unfinished is as expected; a call that failed for any other reason is not.
-    if code == 1 and all(failure.kind == "truncated" for failure in RunFolder(Path(args.folder)).failures()):
-        tell(
-            "Some answers could not be read or were cut off, as small models go; the report says so at its top.",
-            file=sys.stderr,
-        )
-        return 0
-    return code
+    async def work(session: Session) -> int:
+        code = await stages.whole_run(session)
+        # What so small a model left unfinished is as expected; a call that failed for any other reason is not.
+        if code == 1 and all(failure.kind == "truncated" for failure in session.folder.failures()):
+            tell(
+                "Some answers could not be read or were cut off, as small models go; "
+                "the report says so at its top.",
+                file=sys.stderr,
+            )
+            return 0
+        return code
+
+    return stages.execute(args, config, config.used_endpoints(), work)
 
 
 def settings(dialogues: int, turns: int, subsets: int, seed: int) -> dict[str, object]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frontdesk.cli import options
+from frontdesk.cli.listing import counted
 from frontdesk.runner.told import head, tell, told
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ ASSUMED: dict[Assumption, str] = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("config", metavar="CONFIG", type=Path, help="a TOML configuration")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    options.add_json_option(parser)
     options.add_size_options(parser, "dialogues", "turns", "subsets")
 
 
@@ -81,7 +83,8 @@ def _reach_line(found: Reach) -> str:
     low, high = ("more" if value is None else f"{value:.0f}" for value in found.range)
     gap = "no gap" if found.gap is None else f"a gap of {found.gap:.0f} rating points ({low} to {high})"
     return (
-        f"{plan.dialogues} dialogues x {plan.subsets} subsets x {plan.rounds} rounds, {found.pairs} pairs: {gap} "
+        f"{plan.dialogues} dialogues x {plan.subsets} subsets x {plan.rounds} rounds, "
+        f"{counted(found.pairs, 'pair')}: {gap} "
         f"is found with a chance of {found.power:.0%} at {found.level:.4g}. How subsets and dialogues differ is "
         "assumed; after a run: tutor-arena power --run."
     )
@@ -102,8 +105,16 @@ def print_lines(estimated: Estimate) -> None:
 
     names = [Head(head("stage")), Head(head("endpoint"), name=True)]
     figures = [Head(head(name), number=True) for name in ("calls", "input tokens", "output tokens", "USD")]
+    roles: defaultdict[str, set[str]] = defaultdict(set)
+    for line in estimated.lines:
+        roles[line.stage].add(line.role)
     rows = [
-        _row(line.stage, line.endpoint, line.calls, line.input, line.output, line.usd) for line in estimated.lines
+        _row(
+            f"{line.stage}, {head(line.role)}" if len(roles[line.stage]) > 1 else line.stage,
+            line.endpoint,
+            *(line.calls, line.input, line.output, line.usd),
+        )
+        for line in estimated.lines
     ]
     total = (estimated.calls, estimated.input, estimated.output, estimated.usd)
     terminal.print_grid(terminal.console(), "", [*names, *figures], [*rows, _row(head("total"), "", *total)])
@@ -111,7 +122,8 @@ def print_lines(estimated: Estimate) -> None:
         unknown, known = ", ".join(estimated.unpriced), f"{estimated.usd_known_part:,.2f} USD"
         of = f"{estimated.calls_priced:,} of {estimated.calls:,} calls"
         tell(f"Some prices are unknown ({unknown}): set price = {{ input = ..., output = ... }} there.")
-        tell(f"The part whose price is known: {known} for {of}.")
+        if estimated.calls_priced:
+            tell(f"The part whose price is known: {known} for {of}.")
     if batched := ", ".join(dict.fromkeys(line.endpoint for line in estimated.lines if line.by_batch)):
         tell(f"By batch, at half the price, within a day: {batched}.")
     tell("Lengths are assumed (student 20 words, teacher 90, judge 300); thinking tokens are not counted.")

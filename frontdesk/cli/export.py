@@ -93,11 +93,11 @@ def _tell(one: Exported) -> None:
 
 
 def _print_json(done: list[Exported]) -> None:
-    """export.json as it is; of several forms an array of them."""
+    """export.json as it is; of several forms all of them, in their order, under ``exports``."""
     from runstore.publish import read_json, to_json
 
     if len(done) == 1:
         sys.stdout.write((done[0].folder / "export.json").read_text("utf-8"))
     else:
         abouts = [read_json(one.folder / "export.json") for one in done]
-        sys.stdout.write(to_json(abouts, indent=True).decode() + "\n")
+        sys.stdout.write(to_json({"exports": abouts}, indent=True).decode() + "\n")

@@ -76,6 +76,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     themes.add_argument("--out", type=Path, required=True, help="where themes.json and themes.md go")
     themes.add_argument("--language", choices=languages(), default="en", help="of themes.md")
     themes.set_defaults(step_run=_themes)
+    for name, step in steps.choices.items():
+        if name != "serve":
+            options.add_json_option(step)
 
 
 def _step(steps: Steps, name: str, summary: str) -> argparse.ArgumentParser:
@@ -113,6 +116,7 @@ def _init(args: argparse.Namespace) -> int:
 def _plan(args: argparse.Namespace) -> int:
     from arena.human.folder import StudyFolder
     from frontdesk.report.sections.study.budget import budget_blocks
+    from frontdesk.report.writers import console
     from frontdesk.report.writers.markdown import blocks_as_markdown
 
     planned = StudyFolder(args.out).plan(args.study, args.seed)
@@ -121,7 +125,11 @@ def _plan(args: argparse.Namespace) -> int:
         value = f"{invariant.smallest:g} to {invariant.largest:g}"
         bound = f"(bound {invariant.low:g} to {invariant.high:g})"
         tell(f"{mark}  {invariant.group}: {invariant.meaning}: {value} {bound}")
-    tell("\n" + "\n".join(blocks_as_markdown(budget_blocks(planned.study, args.language))))
+    budget = budget_blocks(planned.study, args.language)
+    if sys.stdout.isatty():
+        console.show_blocks(budget)
+    else:
+        tell("\n" + "\n".join(blocks_as_markdown(budget)))
     if planned.material.masked:
         tell(f"names masked in {planned.material.masked} of {planned.material.texts} texts", file=sys.stderr)
     if not planned.study.ethics_approval:
@@ -234,15 +242,20 @@ def _sessions(args: argparse.Namespace) -> int:
 def _themes(args: argparse.Namespace) -> int:
     from arena.human.themes import read_coded
     from frontdesk.report.sections.study.document import themes_document
+    from frontdesk.report.writers import console
     from frontdesk.report.writers.markdown import markdown
     from runstore.publish import write_json, write_text
 
     found = read_coded(args.coded)
-    text = markdown(themes_document(found, args.language))
+    document = themes_document(found, args.language)
+    text = markdown(document)
     args.out.mkdir(parents=True, exist_ok=True)
     write_json(args.out / "themes.json", found)
     write_text(args.out / "themes.md", text)
-    tell(text)
+    if sys.stdout.isatty():
+        console.show(document, sections=None)
+    else:
+        tell(text)
     return 0
 
 

@@ -6,6 +6,7 @@ import argparse
 from importlib.resources import files
 from pathlib import Path
 
+from frontdesk.cli import options
 from frontdesk.runner.told import tell
 from runstore.problems import Problem
 from runstore.publish import write_text
@@ -13,9 +14,15 @@ from runstore.publish import write_text
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", nargs="?", type=Path, default=Path("arena.toml"), help="where to (default: arena.toml)"
+        "file",
+        nargs="?",
+        type=Path,
+        metavar="FILE",
+        default=Path("arena.toml"),
+        help="where to (default: arena.toml)",
     )
     parser.add_argument("--force", action="store_true", help="write over a file that is there")
+    options.add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:

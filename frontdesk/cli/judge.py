@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.sequential.goal import GOALS
 from frontdesk.cli import options
-from frontdesk.cli.options import GOALS
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
@@ -74,4 +74,4 @@ def run(args: argparse.Namespace) -> int:
         stages.copy_out(args.output, verdicts)
         return stages.exit_code(folder, judgments, verdicts)
 
-    return stages.execute(args, config, list(config.require_judge().endpoints), work, as_json=args.json)
+    return stages.execute(args, config, list(config.require_judge().endpoints), work)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from arena.sequential.goal import GOALS
 from runstore.languages import languages
 from runstore.problems import Problem
 
@@ -37,7 +36,7 @@ def run_folder(args: argparse.Namespace) -> Path:
 
 def add_run_first(parser: argparse.ArgumentParser) -> None:
     """``RUN`` in first place, for a command that takes a run folder among other sources as ``--run``."""
-    parser.add_argument("run_first", nargs="?", type=Path, metavar="RUN", help="the same as --run RUN")
+    parser.add_argument("run_first", nargs="?", type=Path, metavar="RUN", help="the run folder")
 
 
 def take_run_first(args: argparse.Namespace) -> None:
@@ -61,7 +60,7 @@ def add_place(parser: argparse.ArgumentParser) -> None:
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", dest="folder", metavar="DIR", help="the run folder (default: runs/<name>)")
-    parser.add_argument("--seed", type=int, help="replaces [run] seed")
+    parser.add_argument("--seed", type=int, metavar="N", help="replaces [run] seed")
     parser.add_argument("--language", choices=languages(), help="replaces [run] language")
     parser.add_argument("--prompts", metavar="DIR", help="a folder of prompt files that replace the shipped ones")
     parser.add_argument(
@@ -161,7 +160,7 @@ def add_goal_options(parser: argparse.ArgumentParser) -> None:
         "--goal",
         nargs="+",
         metavar=("GOAL", "NAME"),
-        help=f"ask only what the goal needs: {', '.join(GOALS)} (place NAME), or all for every match",
+        help="ask only what the goal needs: best, place NAME, ranking, decide; all: every match",
     )
     parser.add_argument("--error", type=float, metavar="SHARE", help="how probable a wrong decision may be (0.05)")
 

@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     votes.add_argument("--subset-sd", type=float, metavar="X", help="how subsets differ in the gap, log-odds")
     votes.add_argument("--dialogue-sd", type=float, metavar="X", help="how dialogues differ in the gap, log-odds")
     votes.add_argument("--dialogues", type=int, metavar="N", help="with --calls: there are no more dialogues")
-    votes.add_argument("--subsets-per-dialogue", type=int, metavar="N", help="(as held; before a run 1)")
+    votes.add_argument("--subsets-per-dialogue", type=int, metavar="N", help="of each (as held; before 1)")
     votes.add_argument("--rounds", type=int, metavar="N", help="votes a match (as held; before a run 1)")
     people = parser.add_argument_group("people's ratings and rubric scores: what you expect, or a table of them")
     people.add_argument("--difference", type=float, metavar="D", help="of two means, in points of the scale")

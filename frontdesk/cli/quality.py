@@ -61,7 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write quality.json and quality.md. 0 done; with --gate 1 where a check fails or is undecided."""
     if args.learn is not None:
-        return _learn(args.learn, args.language)
+        return _learn(args)
     from frontdesk.cli.listing import print_table
     from frontdesk.report.blocks import Table, Text
     from frontdesk.report.run import write_reports_again
@@ -108,11 +108,11 @@ def _beside(args: argparse.Namespace, folder: RunFolder) -> int:
     config, judge = folder.config(), next(iter(args.judge), None)
     if judge is not None and judge not in config.endpoints:
         raise Problem(f"--judge: found {judge!r}, expected one of {', '.join(config.endpoints)}")
-    args.folder, args.change, args.durable = folder.path, False, False
+    args.folder, args.change, args.durable, args.json = folder.path, False, False, True
 
     async def work(session: stages.Session) -> int:
         found = await beside(session.pipeline, args.beside, judge, args.most_turns)
-        sys.stdout.write(to_json(found, indent=True).decode() + "\n")
+        session.own = to_json(found, indent=True).decode() + "\n"
         return 1 if found["failed"] else 0
 
     used = [config.require_simulate().student, *([] if judge is None else [judge])]
@@ -135,23 +135,26 @@ def _ask(args: argparse.Namespace, folder: RunFolder) -> int:
     async def work(session: stages.Session) -> int:
         for name in dict.fromkeys(args.judge):
             await guess(session.pipeline, name, args.judge_dialogues)
+        session.own = ""  # what was guessed is part of quality.json
         return 0
 
     return stages.execute(args, config, list(dict.fromkeys(args.judge)), work)
 
 
-def _learn(path: Path, language: str | None) -> int:
+def _learn(args: argparse.Namespace) -> int:
     from runstore.languages import known_language
+    from runstore.publish import to_json
     from runstore.tables.talks import read_talks
     from simulator.style.learn import language_of, learn
     from simulator.style.profile import as_yaml
 
-    talks = read_talks(path)
+    talks = read_talks(args.learn)
     try:
-        chosen = known_language(language) if language is not None else language_of(talks)
+        chosen = known_language(args.language) if args.language is not None else language_of(talks)
     except ValueError as error:
         raise Problem(f"--language: {error}") from None
-    sys.stdout.write(as_yaml(learn(talks, chosen, "transcripts of the user's own")))
+    profile = learn(talks, chosen, "transcripts of the user's own")
+    sys.stdout.write(to_json(profile, indent=True).decode() + "\n" if args.json else as_yaml(profile))
     return 0
 
 

@@ -47,12 +47,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--by", action="append", default=[], metavar="COLUMN", help="a table per level; repeatable"
     )
     parser.add_argument("--ties", metavar="MODEL", help="what a tie is: half, davidson, rao_kupper (half)")
-    parser.add_argument("--intervals", choices=("jackknife", "bootstrap", "sandwich", "none"), help="(jackknife)")
+    parser.add_argument(
+        "--intervals",
+        choices=("jackknife", "bootstrap", "sandwich", "none"),
+        help="how limits are found (jackknife)",
+    )
     parser.add_argument("--resamples", type=int, metavar="N", help="of the bootstrap (1000)")
     parser.add_argument("--refit", choices=("auto", "exact", "one-step"), help="of the bootstrap (auto)")
     parser.add_argument("--level", type=float, metavar="SHARE", help="of the intervals (0.95)")
     parser.add_argument("--cluster", metavar="COLUMN", help="column of dependent battles, or 'none' (cluster)")
-    parser.add_argument("--seed", type=int, metavar="N", help="(0)")
+    parser.add_argument("--seed", type=int, metavar="N", help="of the bootstrap (0)")
     parser.add_argument(
         "--anchor", metavar="NAME=VALUE", help="fix one model's rating; others are measured from it"
     )
@@ -79,8 +83,8 @@ def run(args: argparse.Namespace) -> int:
     source = _source(args)
     is_run = source == "run_dir" and (args.run_dir / "run.toml").is_file()
     board, paths, missing = _rated_run(args, settings) if is_run else _rated_battles(args, settings, source)
-    _print(board, as_json=args.json)
     refuted = args.check and _check(_battles(args, source), settings)
+    _print(board, as_json=args.json)
     for path in paths:
         tell(f"wrote {path}", file=sys.stderr)
     return int(refuted or missing > (args.allow_partial or 0.0))

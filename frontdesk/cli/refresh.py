@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
-from frontdesk.runner.told import tell
-from runstore.problems import Problem
+from frontdesk.runner.told import console_language, tell
+from runstore.problems import Problem, nearest
 
 if TYPE_CHECKING:
     from frontdesk.cli.stages import Session
@@ -80,6 +80,8 @@ def run(args: argparse.Namespace) -> int:
     needed = plan.remaining(config, [subset.id for subset in folder.subsets()], kept)
     if args.dry_run:
         estimated = estimate_calls(config, needed, spent=spent_earlier(folder))
+        if args.json:
+            prepare.check_prices(config, refresh.callers(config, needed))
         estimate.print_json(estimated) if args.json else estimate.print_lines(estimated)
         prepare.check_prices(config, refresh.callers(config, needed))
         return 0
@@ -90,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
         line, is_new = refresh.conclude(folder, config, began, judged)
         write_report(folder)
         history.close(folder)
-        _print(line, is_new=is_new, as_json=args.json)
+        _show(session, line, is_new=is_new)
         return stages.tolerant(folder, args.allow_partial, stages.exit_code(folder, *judged))
 
     def begin(folder: RunFolder) -> None:
@@ -100,8 +102,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _abandon(args: argparse.Namespace, folder: RunFolder) -> int:
+    from frontdesk.cli.listing import print_object
     from frontdesk.report.run import write_reports_again
     from frontdesk.runner import leaderboard_history as history
+    from frontdesk.runner.outcome import outcome
     from runstore.runlock import RunLock
 
     if any((args.add, args.against, args.drop, args.rejudge, args.instead_of)):
@@ -112,6 +116,8 @@ def _abandon(args: argparse.Namespace, folder: RunFolder) -> int:
         write_reports_again(folder)
     said = "the run is as it was before; the calls made stay in the journal, and the report counts them"
     tell(f"dropped: {dropped.told}; {said}", file=sys.stderr)
+    if args.json:
+        print_object(outcome(args.command, 0, None, rated=False).model_copy(update={"run": str(folder.path)}))
     return 0
 
 
@@ -148,6 +154,10 @@ def _given(args: argparse.Namespace, change: Change, before: Config) -> tuple[di
         tables = {name: config.endpoints[name] for name in names if name in config.endpoints}
         if config.budget != BudgetSection():
             budget = config.budget.model_dump(exclude_none=True)
+        lacking = next((name for name in names if name not in (*config.endpoints, *before.endpoints)), None)
+        if lacking is not None and args.endpoint_file is None and not args.set:
+            known = nearest(lacking, config.endpoints) or ", ".join(config.endpoints)
+            raise Problem(f"{args.config}: found no [endpoints.{lacking}], expected one of its endpoints: {known}")
     if args.endpoint_file is not None or args.set:
         if len(names) != 1:
             raise Problem(f"--endpoint-file and --set describe one endpoint, but {len(names)} are named")
@@ -184,16 +194,16 @@ def _with_settings(table: Table, settings: Iterable[str]) -> Table:
     return table
 
 
-def _print(line: Refresh, *, is_new: bool, as_json: bool) -> None:
+def _show(session: Session, line: Refresh, *, is_new: bool) -> None:
     from frontdesk.cli.listing import print_table
     from frontdesk.report.sections.run.refresh import table
     from runstore.publish import to_json
 
     if not is_new:
         tell("nothing was new: the leaderboard and its history stay as they are", file=sys.stderr)
-    if as_json:
-        print(to_json(line).decode())
+    if session.as_json:
+        session.own = to_json(line).decode() + "\n"
         return
-    shown = table(line, "en")
+    shown = table(line, console_language())
     rows = [[cell.text for cell in row] for row in shown.rows]
     print_table("before → now", [column.title for column in shown.columns], rows)

@@ -39,16 +39,10 @@ def run(args: argparse.Namespace) -> int:
     if not config.is_data_set:
         config = with_goal(config, args.goal, args.error)
     if args.dry_run:
-        from frontdesk.cli import estimate
-        from frontdesk.runner import prepare
-
-        prepare.check(config)
-        estimate.show(config, as_json=args.json, by_batch=options.batch_poll_s(args) is not None)
-        prepare.check_prices(config)
-        return 0
+        return stages.dry_run(args, config)
     whole = partial(stages.whole_run, allowed=args.allow_partial)
     with _page(stages.folder_of(args, config)) if args.live else nullcontext():
-        return stages.execute(args, config, config.used_endpoints(), whole, as_json=args.json)
+        return stages.execute(args, config, config.used_endpoints(), whole)
 
 
 @contextmanager

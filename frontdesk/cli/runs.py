@@ -9,7 +9,9 @@ from frontdesk.runner.told import head, told
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("parent", nargs="?", type=Path, default=Path("runs"), metavar="DIR", help="(runs)")
+    parser.add_argument(
+        "parent", nargs="?", type=Path, default=Path("runs"), metavar="DIR", help="where to look (runs)"
+    )
     parser.add_argument("--cost", action="store_true", help="also what each cost so far (reads the journals)")
     parser.add_argument("--json", action="store_true", help="one JSON object a run on stdout")
 

@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     async def work(session: Session) -> int:
         teller = ScoreTeller(config.run.language, args.plots)
         results = await scoring.perform(session.pipeline, plan, material, teller)
-        _say(session.folder.path, results.gaps, as_json=args.json)
+        _say(session, results.gaps)
         return 1 if results.gaps else 0
 
     return stages.execute(args, config, plan.judges, work)
@@ -139,10 +139,10 @@ def _two_groups(wish: str) -> tuple[str, tuple[str, str] | None]:
     return column, (pair[0], pair[1]) if pair else None
 
 
-def _say(folder: Path, gaps: list[str], *, as_json: bool) -> None:
+def _say(session: Session, gaps: list[str]) -> None:
     for gap in gaps:
         tell(gap, file=sys.stderr)
-    if as_json:
-        sys.stdout.write((folder / "score.json").read_text(encoding="utf-8"))
+    if session.as_json:
+        session.own = session.folder.file("score.json").read_text(encoding="utf-8")
     else:
-        tell(f"{folder / 'score.html'}")
+        tell(f"{session.folder.file('score.html')}")

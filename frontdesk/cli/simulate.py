@@ -43,4 +43,4 @@ def run(args: argparse.Namespace) -> int:
         stages.copy_out(args.output, dialogues)
         return stages.exit_code(session.folder)
 
-    return stages.execute(args, config, list(dict.fromkeys((how.student, how.teacher))), work, as_json=args.json)
+    return stages.execute(args, config, list(dict.fromkeys((how.student, how.teacher))), work)

@@ -23,15 +23,23 @@ from runstore.problems import Problem
 from runstore.publish import write_jsonl
 from runstore.records import Judgment, Record, Verdict
 
+RATED = ("run", "demo")
+"""Commands whose object holds the ratings they made."""
+
 
 @dataclass(slots=True)
 class Session:
-    """An open pipeline, for a command's work. ``as_json``: standard output is for one object alone."""
+    """An open pipeline, for a command's work.
+
+    ``as_json``: standard output is for one object alone, which is ``own`` where the work sets it, and else says
+    how the command ended; empty: the command prints it later.
+    """
 
     pipeline: Pipeline
     folder: RunFolder
     config: Config
     as_json: bool = False
+    own: str | None = None
     _is_told: bool = False
 
     def tell_endpoints(self) -> None:
@@ -93,15 +101,14 @@ def execute(
     endpoints: Sequence[str],
     work: Callable[[Session], Awaitable[int]],
     first: Callable[[RunFolder], object] = history.refuse,
-    *,
-    as_json: bool = False,
 ) -> int:
     """Open the run, do the work, close it; returns the exit code. ``first`` is done before anything is written.
 
-    ``as_json``: print the :class:`Outcome` on stdout, also of a run that was stopped.
+    With ``--json``: print the session's own object on stdout, or the :class:`Outcome`, also where it was stopped.
     """
     folder = folder_of(args, config)
     open_pipeline: list[Pipeline] = []
+    opened: list[Session] = []
 
     async def whole() -> int:
         async with sessions.opened(
@@ -114,15 +121,20 @@ def execute(
             first=first,
         ) as pipeline:
             open_pipeline.append(pipeline)
-            session = Session(pipeline, folder, config, as_json)
+            session = Session(pipeline, folder, config, args.json)
+            opened.append(session)
             try:
                 return await work(session)
             finally:
                 session.tell_endpoints()
 
     code = sessions.run_interruptibly(whole, lambda: open_pipeline[0].gateway if open_pipeline else None)
-    if as_json:
-        print_object(outcome(args.command, code, next(iter(open_pipeline), None), rated=args.command == "run"))
+    if args.json:
+        own = opened[0].own if opened else None
+        if own is None:
+            print_object(outcome(args.command, code, next(iter(open_pipeline), None), rated=args.command in RATED))
+        else:
+            sys.stdout.write(own)
     return code
 
 
@@ -200,16 +212,19 @@ def tolerant(folder: RunFolder, allowed: float | None, code: int) -> int:
     return 0 if lost <= allowed else code
 
 
-def dry_run(args: argparse.Namespace, config: Config, stage: str, **made: Any) -> int:
-    """What one stage would ask and cost, on stdout; nothing is called. ``made``: as ``plan.workload`` takes it.
+def dry_run(args: argparse.Namespace, config: Config, stage: str | None = None, **made: Any) -> int:
+    """What one stage, or the whole, would ask and cost, on stdout; nothing is called.
 
-    Raises Problem for what the stage would be refused for.
+    ``made``: as ``plan.workload`` takes it. Raises Problem for what the stage would be refused for, after a table
+    but in place of the object of ``--json``.
     """
     from frontdesk.cli import estimate
     from frontdesk.runner import prepare
 
     prepare.check(config)
     by_batch = options.batch_poll_s(args) is not None
+    if args.json:
+        prepare.check_prices(config)
     estimate.show(config, as_json=args.json, by_batch=by_batch, stage=stage, **made)
     if folder_of(args, config).journal.is_dir() and not args.json:
         tell("What the journal answers already is counted too, and is not asked again.")

@@ -18,14 +18,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_config_option(parser)
     options.add_run_options(parser)
     options.add_batch_options(parser)
-    parser.add_argument("--lint", type=Path, metavar="FILE", nargs="+", help="only look through topics")
+    parser.add_argument(
+        "--lint", type=Path, metavar="FILE", nargs="+", help="only look through these topics (YAML)"
+    )
     parser.add_argument("--json", action="store_true", help="print student.json")
 
 
 def run(args: argparse.Namespace) -> int:
     """0; 1 where the panel was not passed, or a branch did not end."""
     if args.lint:
-        return _lint(args.lint)
+        return _lint(args.lint, as_json=args.json)
     from frontdesk.cli import stages
     from frontdesk.runner.student import StudentStage, with_section
     from runstore.problems import Problem
@@ -47,25 +49,32 @@ def run(args: argparse.Namespace) -> int:
 
     async def work(session: Session) -> int:
         side = await session.pipeline.student(folder.subsets(), folder.replies())
-        _show(session, as_json=args.json)
+        _show(session)
         return 0 if side.panel.passed and not side.counts.invalid else 1
 
     return stages.execute(args, config, endpoints, work)
 
 
-def _show(session: Session, *, as_json: bool) -> None:
+def _show(session: Session) -> None:
     from frontdesk.report.run import student_summary, write_reports_again
 
-    if as_json:
-        print(session.folder.file("student.json").read_text(encoding="utf-8"), end="")
+    if session.as_json:
+        session.own = session.folder.file("student.json").read_text(encoding="utf-8")
     else:
         student_summary(session.folder)
     write_reports_again(session.folder)
 
 
-def _lint(files: list[Path]) -> int:
+def _lint(files: list[Path], *, as_json: bool) -> int:
     from knowledge.loader import lint_file
 
     said = [line for file in files for line in lint_file(file)]
+    if as_json:
+        from frontdesk.cli.listing import print_object
+        from frontdesk.runner.outcome import outcome
+
+        done = outcome("student", int(bool(said)), None, rated=False)
+        print_object(done.model_copy(update={"told": tuple(said)}))
+        return int(bool(said))
     tell("\n".join(said) if said else f"{len(files)} topics: nothing to object to")
     return 1 if said else 0

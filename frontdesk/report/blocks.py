@@ -5,7 +5,7 @@ Every text in a block is data: each of the three writers shows it literally.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from markupsafe import Markup
@@ -106,9 +106,9 @@ class Folded:
 LONGEST_SHOWN = 8000
 
 
-def shown(text: str) -> str:
+def shown(text: str, most: int = LONGEST_SHOWN) -> str:
     """A text as a report has it: its end left out where it would swell the page; the files hold it whole."""
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]} […{len(text) - LONGEST_SHOWN}]"
+    return text if len(text) <= most else f"{text[:most]} […{len(text) - most}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +231,6 @@ def points(*texts: str | Point) -> Listing:
     return Listing(tuple(text if isinstance(text, Point) else Point(text) for text in texts))
 
 
-def columns(first: str, *rest: str) -> tuple[Column, ...]:
-    """Headings: the first of words, the rest of numbers."""
-    return (Column(first, number=False), *(Column(title) for title in rest))
+def columns(first: str, *rest: str, worded: Collection[str] = ()) -> tuple[Column, ...]:
+    """Headings: the first of words, the rest of numbers but those that are ``worded``."""
+    return (Column(first, number=False), *(Column(title, number=title not in worded) for title in rest))

@@ -10,7 +10,8 @@ from markupsafe import Markup
 from frontdesk.report.untrusted import html
 
 MOST_WORDS = 1500
-_PARTS = re.compile(r"\w+|\s+|[^\w\s]")
+_PARTS = re.compile(r"\w+(?:[\u200c\u200d]\w+)*|\s+|[^\w\s]\ufe0f?(?:\u200d[^\w\s]\ufe0f?)*")
+"""Words, white space, signs; what a joiner holds together stays together."""
 
 
 def marked(first: str, second: str) -> tuple[Markup, Markup] | None:

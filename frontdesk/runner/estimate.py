@@ -21,9 +21,10 @@ TOKENS_PER_WORD = 1.4
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One endpoint's part in one stage, in calls and tokens. ``usd`` is None where the price is unknown."""
+    """One endpoint's part in one stage, as ``role``, in calls and tokens; ``usd`` is None without a price."""
 
     stage: str
+    role: str
     endpoint: str
     calls: int
     input: int
@@ -127,7 +128,7 @@ def _line(config: Config, part: Calls) -> Line:
     price = price_of(settings_of(part.endpoint, config.endpoints[part.endpoint]))
     usage = Usage(input=read, output=written, thinking=0, cached=0)
     usd = None if price is None else cost(price, usage, batch=part.by_batch)
-    return Line(part.stage, part.endpoint, part.calls, read, written, usd, part.by_batch)
+    return Line(part.stage, part.role, part.endpoint, part.calls, read, written, usd, part.by_batch)
 
 
 def _lengths(part: Calls, turns: int) -> tuple[float, int]:

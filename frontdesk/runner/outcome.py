@@ -58,6 +58,7 @@ class Outcome(Result):
     """A command's end: ``exit_code`` and ``state`` say the same; ``reason`` is why it stopped, if it did.
 
     ``run`` is the folder, null for a file that was cut by itself. ``leaderboard`` is null where nothing is rated.
+    ``told``, of ``init`` and ``human`` alone: the lines that they print without ``--json``.
     """
 
     command: str
@@ -68,6 +69,7 @@ class Outcome(Result):
     stages: tuple[StageDone, ...]
     endpoints: tuple[EndpointDone, ...]
     leaderboard: Leaderboard | None
+    told: tuple[str, ...] = ()
 
 
 def outcome(command: str, code: int, pipeline: StageWork | None, *, rated: bool) -> Outcome:

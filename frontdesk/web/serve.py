@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import signal
 import socket
 from collections.abc import Callable
@@ -26,7 +27,7 @@ def serve(folder: StudyFolder, *, host: str, port: int, address: str | None, tel
         raise InputProblem(
             folder.path / "documents.jsonl", "a text for every planned document", found=f"none for {blank[0]}"
         )
-    root = _checked(address)
+    root = declared_root(address)
     with RunLock(folder.path):
         store = Store(folder)
         try:
@@ -42,16 +43,29 @@ def serve(folder: StudyFolder, *, host: str, port: int, address: str | None, tel
             store.close()
 
 
-def _checked(address: str | None) -> str | None:
-    """The declared address without a slash at its end. Raises Problem for anything but scheme and host."""
+_SUCH_AS = "an address such as https://study.example.org"
+_HOST = re.compile(r"[a-z0-9.-]+|\[[0-9a-f:.]+\]")
+
+
+def declared_root(address: str | None) -> str | None:
+    """The declared address as browsers write an origin: host in lower case and in ASCII, no usual port, no slash.
+
+    Raises Problem for anything but scheme and host.
+    """
     if address is None:
         return None
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
-        raise Problem(f"--address: found {address!r}, expected an address such as https://study.example.org")
+    try:
+        parts = urlsplit(address.strip())
+        name, port = parts.hostname or "", parts.port
+        host = f"[{name}]" if ":" in name else name.encode("idna").decode("ascii")
+    except ValueError:
+        raise Problem(f"--address: found {address!r}, expected {_SUCH_AS}") from None
+    usual = {"http": 80, "https": 443}.get(parts.scheme)
+    if usual is None or not _HOST.fullmatch(host) or "@" in parts.netloc:
+        raise Problem(f"--address: found {address!r}, expected {_SUCH_AS}")
     if parts.path.strip("/") or parts.query or parts.fragment:
         raise Problem(f"--address: found {address!r}, expected scheme and host alone: the pages are at the root")
-    return f"{parts.scheme}://{parts.netloc}"
+    return f"{parts.scheme}://{host}{'' if port in (None, usual) else f':{port}'}"
 
 
 def _has_text(folder: StudyFolder, name: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from arena.human.forms import NOT_APPLICABLE, Filled, Question, say
 from arena.human.study import Document, Example
+from frontdesk.report.untrusted import visible
 from frontdesk.web.pages import texts
 
 Sections = list[tuple[str, list["QuestionView"]]]
@@ -47,20 +48,20 @@ class Shown:
 def show_document(document: Document, condition: str, language: str) -> Shown:
     """One cell of the design as the rater sees it."""
     return Shown(
-        title=say(document.title, language),
-        original=say(document.original, language),
-        reply=say(document.replies.get(condition), language),
-        reply_right=say(document.right.get(condition), language),
-        turns=tuple(document.turns),
+        title=visible(say(document.title, language)),
+        original=visible(say(document.original, language)),
+        reply=visible(say(document.replies.get(condition), language)),
+        reply_right=visible(say(document.right.get(condition), language)),
+        turns=tuple((role, visible(said)) for role, said in document.turns),
     )
 
 
 def show_example(example: Example, language: str) -> Shown:
     return Shown(
-        title=say(example.title, language),
-        original=say(example.original, language),
-        reply=say(example.reply, language),
-        reply_right=say(example.reply_right, language),
+        title=visible(say(example.title, language)),
+        original=visible(say(example.original, language)),
+        reply=visible(say(example.reply, language)),
+        reply_right=visible(say(example.reply_right, language)),
         turns=(),
     )
 

@@ -19,6 +19,7 @@ import pytest
 
 from frontdesk.cli import COMMANDS, main
 from frontdesk.web.chromium import find_chromium, flags
+from tests.support.axe import serious_findings
 from tests.support.small_runs import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
@@ -67,7 +68,7 @@ def served(site: Path) -> Iterator[str]:
 
 
 @pytest.mark.browser
-def test_a_search_finds_a_page_without_a_network(served: str) -> None:
+def test_a_search_finds_a_page_without_a_network_and_pages_can_be_read(served: str) -> None:
     if find_chromium() is None:
         pytest.skip("no Chromium on this machine")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -88,6 +89,12 @@ def test_a_search_finds_a_page_without_a_network(served: str) -> None:
             if found.filter(has_text="Neighbours").count():
                 break
         assert found.filter(has_text="Neighbours").count()
+        for place in ("", "commands/", "notebooks/benchmark/"):
+            page.goto(f"{served}{place}")
+            for width in (390, 1400):
+                page.set_viewport_size({"width": width, "height": 900})
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, (place, width)
+            assert serious_findings(page) == [], place
         browser.close()
     assert trouble == []
     assert [url for url in asked if not url.startswith((served, "data:", "blob:"))] == []

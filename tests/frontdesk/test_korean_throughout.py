@@ -95,7 +95,7 @@ def test_every_command_on_a_run_prints_korean(
         ["runs", str(tmp_path), "--cost"], ["calls", run], ["compare", run, other, "--out", str(tmp_path / "c")],
         ["sensitivity", run, other, "--judges"], ["rate", "--run", run, "--check"], ["power", "--run", run],
         ["verify", run], ["export", run, "--as", "openai"], ["refresh", run, "--rejudge", "ureka", "--dry-run"],
-        ["calls", "--repair", run],
+        ["calls", "--repair", run], ["refresh", run, "--rejudge", "ureka"],
     ]  # fmt: skip
     for command, lines in (*seen.items(), *_asked(commands, capsys)):
         assert any("가" <= letter <= "힣" for line in lines for letter in line), command
@@ -137,7 +137,7 @@ def test_what_fails_is_told_in_korean(tmp_path: Path, capsys: pytest.CaptureFixt
         ["agree", "--ratings", missing, "--out", str(tmp_path)], ["power"], ["personas", "nobody"], ["score"],
         ["agree", "--ratings", str(tmp_path / "bad.csv"), "--out", str(tmp_path)], ["questions", "--subject", "x"],
         ["human", "serve", missing], ["export", missing, "--as", "hf"], ["refresh", missing], ["reprot"],
-        ["run", "--x"],
+        ["run", "--x"], ["human", "plna"], ["score", "--inptu", "x"], ["run", "c.toml", "--livee"],
     ]  # fmt: skip
     for command, lines in _asked(commands, capsys):
         said = [line for line in lines if not re.match(r"(쓰는 법| {8,})", line)]

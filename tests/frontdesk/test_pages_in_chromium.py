@@ -8,10 +8,14 @@ from typing import Any
 
 import pytest
 
+from frontdesk.cli import main
+from frontdesk.runner.watching import watched
 from frontdesk.web.chromium import find_chromium, flags
+from frontdesk.web.watch import watching
 from tests.support.axe import serious_findings
 from tests.support.gallery import written
 from tests.support.human_site import links, planned, running
+from tests.support.small_runs import REPOSITORY
 
 pytestmark = pytest.mark.browser
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -25,15 +29,28 @@ KOREAN = {
 }
 """What the Korean report can have otherwise than the English one."""
 WIDTHS = (390, 800, 1400)
+NOTEBOOKS = REPOSITORY / "docs" / "notebooks"
 KINDS = ("report", "report-ko", "site", "match", "endpoint", "comparison", "agreement", "agent-runs", "score")
 
 
 @pytest.fixture(scope="module")
 def gallery(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Addresses by kind."""
+    """Addresses by kind; of what is watched its folder."""
     found = {kind: path.as_uri() for kind, path in written(tmp_path_factory.mktemp("gallery"), subsets=12).items()}
-    site = found["site"]
-    return found | {"match": f"{site}#match-3", "endpoint": site.replace("index", "endpoint-explainer")}
+    site, run = found["site"], unreadable_in_part(tmp_path_factory.mktemp("watched"))
+    found |= {"match": f"{site}#match-3", "endpoint": site.replace("index", "endpoint-explainer")}
+    return found | {"watched": str(run)}
+
+
+def unreadable_in_part(folder: Path) -> Path:
+    """A scripted run whose judge cannot always be read."""
+    for name in ("student", "asks", "tells", "judge"):
+        text = (NOTEBOOKS / f"{name}.jsonl").read_text("utf-8")
+        (folder / f"{name}.jsonl").write_text(text.replace("### (a)", "who <b>knows</b>?", 1), "utf-8")
+    config = (NOTEBOOKS / "arena.toml").read_text().replace("dialogues = 24", "dialogues = 8")
+    (folder / "arena.toml").write_text(config.replace("subsets = 48", "subsets = 8"))
+    assert main(["run", str(folder / "arena.toml"), "--run", str(folder / "run")]) == 1
+    return folder / "run"
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +64,10 @@ def browser() -> Iterator[Any]:
 
 
 def look(page: Any, schemes: Mapping[str, tuple[str, ...]] = SCHEMES) -> None:
-    """The checks that every page passes, at three widths and in both schemes."""
+    """The checks that every page passes at three widths: axe-core, light on a broad screen and dark on a phone."""
     for scheme, rules in schemes.items():
         page.emulate_media(color_scheme=scheme)
-        for width in WIDTHS:
+        for width in WIDTHS if scheme == "light" else reversed(WIDTHS):
             page.set_viewport_size({"width": width, "height": 900})
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (page.url, width)
         page.evaluate(
@@ -93,6 +110,23 @@ def test_the_pages_of_a_study_have_no_serious_finding_and_fit(tmp_path: Path, br
         page.goto(f"{root}/o/{store.persons.secret('organiser')}?language=ko")
         look(page)
         page.goto(f"{root}/r/nobody")
+        look(page)
+        page.goto(f"{link}/item/1")
+        fill(page)  # one item, finished: there are results to look at
+        for language, schemes in (("en", SCHEMES), ("ko", KOREAN)):
+            page.goto(f"{root}/o/{store.persons.secret('organiser')}/results?language={language}")
+            assert page.locator("table").count()
+            look(page, schemes)
+        page.close()
+
+
+def test_the_page_of_a_run_as_it_goes_has_no_serious_finding_and_fits(
+    gallery: dict[str, str], browser: Any
+) -> None:
+    with watching(watched(Path(gallery["watched"]))) as address:
+        page = browser.new_page()
+        page.goto(address)
+        assert page.get_by_text("who <b>knows</b>?").count()
         look(page)
         page.close()
 

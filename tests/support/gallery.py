@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import combinations
@@ -19,6 +20,8 @@ from tests.support.agent_runs_table import rows, table_text
 from tests.support.fake_provider import FakeProvider
 from tests.support.run_folders import RunBuilder
 from tests.support.scoring_command import JUDGES, prepared
+from tests.support.student_runs import config_of, replies_of, run_stage
+from tests.support.student_world import subsets as student_subsets
 
 TUTORS = ("socratic-large", "socratic-small", "explainer", "단계별 안내 튜터", "plain-baseline")
 STRENGTH = dict(zip(TUTORS, (0.9, 0.7, 0.55, 0.5, 0.2), strict=True))
@@ -128,6 +131,7 @@ def written(folder: Path, *, subsets: int = 40) -> dict[str, Path]:
     """The pages by kind; ``folder`` also holds what they were made of."""
     run = built_run(folder / "run", subsets)
     other = built_run(folder / "later", subsets, shift=0.15)
+    _students_side(folder / "side", run)
     for command in (
         ["report", str(run), "--quiet"],
         ["report", str(run), "--quiet", "--language", "ko"],
@@ -148,6 +152,13 @@ def written(folder: Path, *, subsets: int = 40) -> dict[str, Path]:
         "agent-runs": folder / "agent" / "agent_runs.html",
         "score": folder / "score" / "score.html",
     }
+
+
+def _students_side(folder: Path, run: Path) -> None:
+    """What two tutors leave behind in simulated students, as a part of the run's report."""
+    tutors, cut = ("good", "leak"), student_subsets(12, 2)
+    run_stage(folder, config_of(tutors), cut, replies_of(tutors, cut))
+    shutil.copy(folder / "student.json", run / "student.json")
 
 
 def _ratings(folder: Path) -> Path:

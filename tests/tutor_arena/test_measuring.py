@@ -8,6 +8,8 @@ import pyarrow
 import pytest
 
 import tutor_arena as ta
+from frontdesk.cli import main
+from runstore.publish import to_json
 
 BATTLES = [
     {"model_a": a, "model_b": b, "winner": winner}
@@ -54,3 +56,27 @@ def test_inside_a_running_loop():
 def test_what_is_no_table_is_refused(source):
     with pytest.raises(ta.Problem, match="expected a path, a data frame or a list of dicts"):
         ta.rate(source)
+
+
+def test_a_script_prints_one_line_and_problems_name_no_file_of_ours():
+    assert repr(ta.rate(BATTLES, resamples=50)) == "<ranking by 12 battles: <b>x 1000, y 1000>"
+    assert str(ta.rate(BATTLES)) == repr(ta.rate(BATTLES))
+    assert repr(ta.agree(RATINGS)) == "<agreement of 2 raters on 8 items: 16 ratings>"
+    with pytest.raises(ta.InputProblem, match=r"^list:2: winner: found x") as refused:
+        ta.rate([BATTLES[0], {**BATTLES[1], "winner": "x"}])
+    assert refused.value.file == "list"
+
+
+def test_the_twins_say_what_they_do_and_what_they_take():
+    for name in ("run", "simulate", "student", "score"):
+        said = getattr(ta, name).__doc__
+        assert getattr(ta, f"a{name}").__doc__.split("\n")[0] in said
+        assert f"This is :func:`a{name}` without ``await``" in said
+
+
+def test_ratings_are_those_of_the_command(tmp_path):
+    path = tmp_path / "battles.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in BATTLES), encoding="utf-8")
+    assert main(["rate", "--battles", str(path), "--out", str(tmp_path)]) == 0
+    assert ta.rate(BATTLES).intervals.method == ta.rate(path).intervals.method == "jackknife"
+    assert json.loads(to_json(ta.rate(path))) == json.loads((tmp_path / "leaderboard.json").read_text())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -94,7 +95,8 @@ def draw(picture: Picture, path: Path) -> None:
         _drawn(axes, shapes, mark, fonts)
     path.parent.mkdir(parents=True, exist_ok=True)
     when = {"CreationDate": None} if path.suffix == ".pdf" else {"Software": None}
-    with replacing(path) as temporary:
+    with replacing(path) as temporary, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)  # a box stands in its place
         figure.savefig(temporary, dpi=192, format=path.suffix[1:], metadata=when)
 
 

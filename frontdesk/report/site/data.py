@@ -14,6 +14,7 @@ from typing import Any
 from arena.agreement.shares import Share
 from arena.judges import behaviour
 from arena.judges.behaviour import MatchKey, match_of
+from frontdesk.report.blocks import shown
 from frontdesk.report.prose import elements, prose
 from frontdesk.report.sections.run import outcomes
 from frontdesk.report.sections.run.data import RunData
@@ -24,6 +25,8 @@ from runstore.languages import words
 from runstore.records import Judgment, Reply, Subset, Verdict
 
 SUBSETS_A_PIECE = 100
+LONGEST_SHOWN = 20_000
+"""Letters of one text in a piece: the rest is left out and counted there; the run's files hold it whole."""
 _SNIPPET = 140
 OUTCOMES = ("first", "tie", "second", "invalid")
 
@@ -127,8 +130,12 @@ def pieces(data: RunData) -> Iterable[tuple[str, object]]:
 
 def _texts(subset: Subset, replies: Sequence[Reply], names: Mapping[str, int]) -> dict[str, list[Any]]:
     return {
-        "history": [[utterance.role, utterance.text] for utterance in subset.history],
-        "replies": [[names[reply.endpoint], reply.text] for reply in replies if reply.endpoint in names],
+        "history": [[utterance.role, shown(utterance.text, LONGEST_SHOWN)] for utterance in subset.history],
+        "replies": [
+            [names[reply.endpoint], shown(reply.text, LONGEST_SHOWN)]
+            for reply in replies
+            if reply.endpoint in names
+        ],
     }
 
 
@@ -165,7 +172,7 @@ def _round(judgment: Judgment, names: Mapping[str, int], judges: Sequence[str]) 
         judgment.outcome,
         winner,
         judgment.reason or "",
-        judgment.raw,
+        shown(judgment.raw, LONGEST_SHOWN),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TextIO
 
 from rich.console import Console
@@ -26,6 +26,13 @@ def show(document: Document, out: TextIO | None = None, sections: Collection[str
         if sections is None or section.key in sections:
             for block in section.blocks:
                 _print(console, block, section.title)
+
+
+def show_blocks(blocks: Iterable[Block], out: TextIO | None = None) -> None:
+    """Print blocks that are no report of their own."""
+    console = terminal.console(out)
+    for block in blocks:
+        _print(console, block, "")
 
 
 def _print(console: Console, block: Block, title: str) -> None:

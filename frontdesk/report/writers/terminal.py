@@ -21,6 +21,10 @@ NARROWEST_TEXT = 14
 """Cells of a text column that is never made narrower; columns are left out instead."""
 
 
+FULL_NAME = 28
+"""Cells up to which a name is shown whole before other columns, which can wrap, are given more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """A column: its title, and whether it holds figures, which are never cut nor wrapped, or names, which are
@@ -57,7 +61,11 @@ def print_grid(on: Console, title: str, heads: Sequence[Head], rows: Sequence[Se
     shown = len(heads)
     while shown > 2 and sum(least[:shown]) + _lines(shown) > width:
         shown -= 1
-    widths = _widths(least[:shown], [_natural(at, heads, rows) for at in range(shown)], width - _lines(shown))
+    wanted = [_natural(at, heads, rows) for at in range(shown)]
+    names = [at for at in range(shown) if at == 0 or heads[at].name]
+    room = width - _lines(shown)
+    named = [min(cells, FULL_NAME) if at in names else least[at] for at, cells in enumerate(wanted)]
+    widths = _widths(_widths(least[:shown], named, room), wanted, room)
     grid = Table(
         title=styled(title, "bold") if title else None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
     )
@@ -71,7 +79,9 @@ def print_grid(on: Console, title: str, heads: Sequence[Head], rows: Sequence[Se
         )
     for row in rows:
         grid.add_row(*(styled(cell) for cell in row[:shown]))
-    on.print(grid, width=width, crop=False, soft_wrap=False)
+    own, on.width = on.width, width  # a table is never made wider than its console
+    on.print(grid, crop=False, soft_wrap=False)
+    on.width = own
     if shown < len(heads):
         left_out = ", ".join(head.title for head in heads[shown:])
         on.print(styled(f"(… {left_out})", "dim"))

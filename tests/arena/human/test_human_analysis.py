@@ -500,6 +500,12 @@ def test_what_a_person_set_aside_is_not_missing(tmp_path: Path) -> None:
         "beta\u2011model",
         "be\u200bta-mo\u200bdel",
         "ｂｅｔａ－model",
+        "beta--model",
+        "beta - model",
+        "beta/model",
+        "beta\u3164model",
+        "be*ta*-`model",
+        "beta.model",
     ],
 )
 def test_a_name_is_masked_however_it_is_spelled(spelled: str) -> None:

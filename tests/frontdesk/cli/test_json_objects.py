@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from frontdesk.cli import main
+from frontdesk.cli import COMMANDS, main
 from tests.support.fake_faults import Reply
-from tests.support.small_runs import write_config
+from tests.support.small_runs import REPOSITORY, write_config
 
 
 def said(capsys, code, *command):
@@ -83,6 +83,9 @@ def test_single_stages_and_what_is_made_of_a_run(config, tmp_path, capsys):
     assert {row["same"] for row in verified["files"]} == {True}
     assert said(capsys, 0, "compare", run, run, "--json")["shared"] == 6
     assert said(capsys, 0, "runs", tmp_path, "--json")["state"] == "rated"
+    assert said(capsys, 0, "calls", "--repair", run, "--json") == {"run": str(run), "repairs": []}
+    assert list(said(capsys, 0, "agent-runs", AGENT_RUNS, "--dry-run", "--json")) == ["tables"]
+    assert said(capsys, 0, "run", config, "--dry-run", "--json") == said(capsys, 0, "estimate", config, "--json")
     given = ("--input", run / "dialogues.jsonl", "--output", tmp_path / "s.jsonl", "--subsets", 3)
     cut = said(capsys, 0, "cut", *given, "--json")
     assert (cut["run"], cut["stages"]) == (None, [{"stage": "cut", "done": 3, "failed": 0, "of": 3}])
@@ -98,9 +101,60 @@ def test_a_check_and_an_estimate(config, tmp_path, capsys):
     assert said(capsys, 0, "run", config, "--dry-run", "--json") == estimated
 
 
-def test_what_is_refused_prints_no_object(tmp_path, capsys):
-    (tmp_path / "c.toml").write_text("[run]\nnam = 1\n")
-    assert main(["run", str(tmp_path / "c.toml"), "--json"]) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "did you mean" in shown.err or "name" in shown.err
+AGENT_RUNS = REPOSITORY / "docs" / "examples" / "agent-runs" / "url_agent_sample.csv"
+MISSING = "missing/x"
+REFUSED = {
+    "run": [MISSING], "demo": ["--turns", "x"], "init": [f"{MISSING}/y"], "check": [MISSING],
+    "estimate": [MISSING],
+    "personas": ["--input", MISSING], "questions": ["--input", MISSING], "simulate": [MISSING], "cut": [MISSING],
+    "collect": [MISSING], "judge": [MISSING], "student": [MISSING], "sensitivity": [MISSING], "rate": [MISSING],
+    "power": ["--run", MISSING], "agree": ["--ratings", MISSING, "--out", MISSING],
+    "score": ["--input", MISSING, "--rubric", "qac", "--judge", "j", "--config", MISSING, "--out", "o"],
+    "agent-runs": [MISSING, "--out", "o"], "human": ["plan", MISSING, "--out", "o"], "report": [MISSING],
+    "export": [MISSING, "--as", "hf"], "quality": [MISSING], "verify": [MISSING],
+    "refresh": [MISSING, "--drop", "a"],
+    "calls": [MISSING], "compare": [MISSING, MISSING], "watch": [MISSING], "runs": [MISSING],
+}  # fmt: skip
+"""For every command but ``completion``, which prints a script: words that it refuses."""
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_what_is_refused_says_so_in_an_object(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "missing").write_text("no folder")
+    refused = said(capsys, 2, command, *REFUSED[command], "--json")
+    assert (refused["command"], refused["state"], refused["exit_code"]) == (command, "refused", 2)
+    assert refused["reason"]
+    assert (refused["stages"], refused["leaderboard"]) == ([], None)
+
+
+def test_every_command_has_an_object_also_for_words_that_it_does_not_know(capsys):
+    assert set(REFUSED) == set(COMMANDS) - {"completion"}
+    for command in REFUSED:
+        refused = said(capsys, 2, command, "--json", "--no-such-option")
+        assert "--no-such-option" in refused["reason"] or "required" in refused["reason"]
+    assert said(capsys, 2, "reprot", "--json")["reason"] == "no command 'reprot'; did you mean 'report'?"
+
+
+def test_a_refresh_that_stopped_says_so_and_one_that_was_dropped_too(provider, tmp_path, capsys):
+    config = write_config(tmp_path / "c.toml", provider, dialogues=2, subsets=2)
+    assert main(["run", str(config), "--run", str(tmp_path / "run")]) == 0
+    write_config(tmp_path / "more.toml", provider, dialogues=2, subsets=2, budget={"calls": 1})
+    capsys.readouterr()
+    unknown = said(capsys, 2, "refresh", tmp_path / "run", "--add", "urek", "--config", config, "--json")
+    assert unknown["reason"] == f"{config}: found no [endpoints.urek], expected one of its endpoints: ureka"
+    command = ("refresh", tmp_path / "run", "--rejudge", "ureka", "--config", tmp_path / "more.toml", "--json")
+    stopped = said(capsys, 3, *command)
+    assert (stopped["command"], stopped["state"]) == ("refresh", "stopped")
+    assert "cap of 1 calls" in stopped["reason"]
+    dropped = said(capsys, 0, "refresh", tmp_path / "run", "--abandon", "--json")
+    assert (dropped["state"], dropped["run"]) == ("done", str(tmp_path / "run"))
+
+
+def test_a_study_tells_its_lines(tmp_path, capsys):
+    made = said(capsys, 0, "human", "init", tmp_path / "study", "--json")
+    assert any("human plan" in line for line in made["told"])
+    planned = said(capsys, 0, "human", "plan", tmp_path / "study/study.toml", "--out", tmp_path / "plan", "--json")
+    assert (planned["state"], planned["exit_code"]) == ("done", 0)
+    assert any("items planned" in line for line in planned["told"])
+    assert said(capsys, 0, "init", tmp_path / "c.toml", "--json")["told"][0].startswith("wrote ")

@@ -1,8 +1,9 @@
-"""Every command that prints a table or progress, on real pseudo-terminals of 80 and 50 columns, seen by pyte."""
+"""Every command on real pseudo-terminals of 80 and 50 columns, seen by pyte, and on those that want no codes."""
 
 import os
 import pty
 import re
+import shutil
 import struct
 import sys
 import termios
@@ -13,11 +14,13 @@ import pyte
 import pytest
 from rich.cells import cell_len
 
-from frontdesk.cli import main
+from frontdesk.cli import COMMANDS, main
+from tests.support.agent_runs_table import rows, table_text
 from tests.support.small_runs import REPOSITORY
 
 ROWS = 60
 LONG = "a-tutor-with-a-very-long-name-2026-05-preview"
+EXAMPLES = REPOSITORY / "docs" / "examples"
 CHECKLIST = REPOSITORY / "docs" / "examples" / "session-checklist"
 
 
@@ -31,15 +34,24 @@ def work(tmp_path_factory):
     config = (REPOSITORY / "docs" / "notebooks" / "arena.toml").read_text()
     config = config.replace("tells]", f"{LONG}]").replace('"tells"', f'"{LONG}"')
     (folder / "arena.toml").write_text(config.replace("dialogues = 24", "dialogues = 8").replace("= 48", "= 16"))
+    with (folder / "arena.toml").open("a") as more:
+        more.write('[endpoints.other]\nkind = "scripted"\nreplies = "judge.jsonl"\n')
     assert main(["run", str(folder / "arena.toml"), "--run", str(folder / "run")]) == 0
+    shutil.copytree(folder / "run", folder / "twice")
+    assert main(["refresh", str(folder / "twice"), "--rejudge", "other"]) == 0
     battles = [f"{a},{b},{w},c{n}" for n, (a, b, w) in enumerate([(LONG, "b", "model_a"), ("b", LONG, "tie")] * 6)]
     (folder / "battles.csv").write_text("model_a,model_b,winner,cluster\n" + "\n".join(battles) + "\n")
     ratings = [f"i{n},{rater},{1 + (n + k) % 5}" for n in range(8) for k, rater in enumerate((LONG, "teacher"))]
     (folder / "ratings.csv").write_text("item,rater,value\n" + "\n".join(ratings) + "\n")
+    (folder / "agent.csv").write_text(table_text(rows()), encoding="utf-8")
+    shutil.copytree(EXAMPLES / "document-review", folder / "study")
+    study = [str(folder / "study" / "study.toml"), "--out", str(folder / "planned")]
+    assert main(["human", "plan", *study]) == 0
+    assert main(["human", "import", str(folder / "planned"), str(folder / "study" / "answers.csv")]) in (0, 1)
     return folder
 
 
-def on_a_terminal(columns, work, *arguments):
+def on_a_terminal(columns, work, *arguments, **environ):
     """(exit code, what was written, the screen at the end) of a command on a terminal of so many columns.
 
     A copy of this process runs it: what it has imported need not be imported again.
@@ -50,7 +62,7 @@ def on_a_terminal(columns, work, *arguments):
         warnings.simplefilter("ignore", DeprecationWarning)  # this process may have threads; the copy uses none
         child = os.fork()
     if child == 0:
-        _run_here(theirs, work, arguments)
+        _run_here(theirs, work, arguments, environ)
     os.close(theirs)
     said = b""
     while True:
@@ -68,7 +80,7 @@ def on_a_terminal(columns, work, *arguments):
     return os.waitstatus_to_exitcode(status), said.decode(), screen
 
 
-def _run_here(terminal, work, arguments):
+def _run_here(terminal, work, arguments, environ):
     """In the copy: the command, on the terminal, and nothing of pytest after it."""
     code = 70
     try:
@@ -77,6 +89,7 @@ def _run_here(terminal, work, arguments):
         os.environ["TERM"] = "xterm"
         for name in ("NO_COLOR", "COLUMNS"):
             os.environ.pop(name, None)
+        os.environ.update(environ)
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - the copy ends with them
         sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))  # noqa: SIM115
         code = main([str(word) for word in arguments])
@@ -107,29 +120,68 @@ def tables(text):
     return found
 
 
-COMMANDS = {
-    "run": ["run", "arena.toml", "--run", "fresh{columns}"],
+TYPED = {
+    "run": ["run", "arena.toml", "--run", "fresh{at}"],
+    "init": ["init", "made{at}.toml"],
+    "check": ["check", "arena.toml"],
+    "simulate": ["simulate", "arena.toml", "--run", "stage{at}"],
+    "cut": ["cut", "run"],
     "collect": ["collect", "run"],
     "judge": ["judge", "run"],
+    "student": ["student", "side{at}"],
+    "sensitivity": ["sensitivity", "run", "twice", "--judges"],
     "estimate": ["estimate", "arena.toml"],
     "rate": ["rate", "--battles", "battles.csv", "--out", "rated"],
+    "power": ["power", "run", "--calls", "300"],
     "report": ["report", "run"],
+    "verify": ["verify", "run"],
+    "refresh": ["refresh", "again{at}", "--rejudge", "other"],
     "runs": ["runs", ".", "--cost"],
     "calls": ["calls", "run"],
     "compare": ["compare", "run", "run"],
+    "export": ["export", "run", "--as", "openai,csv"],
     "quality": ["quality", "run"],
     "agree": ["agree", "--ratings", "ratings.csv", "--out", "agreed"],
+    "agent-runs": ["agent-runs", "agent.csv", "--out", "agent", "--language", "en"],
     "personas": ["personas"],
     "questions": ["questions"],
     "score": ["score", "--input", str(CHECKLIST / "sessions.jsonl"), "--rubric", "qac", "--judge", "gpt",
-              "--config", str(CHECKLIST / "config.toml"), "--out", "scored{columns}"],
+              "--config", str(CHECKLIST / "config.toml"), "--out", "scored{at}"],
+    "human plan": ["human", "plan", "study/study.toml", "--out", "plan{at}"],
+    "human analyze": ["human", "analyze", "planned"],
+    "human themes": ["human", "themes", "study/coded.csv", "--out", "themes"],
 }  # fmt: skip
+PROGRESS = ("run", "simulate", "collect", "judge", "student", "refresh", "score", "report", "estimate", "rate")
+"""What draws on a terminal otherwise than on one without codes; tables of 80 columns are looked at on both."""
+ELSEWHERE = {"demo", "watch", "completion"}
+"""``demo`` needs its model and prints what ``run`` does; a page and a script are no tables."""
 
 
-@pytest.mark.parametrize("columns", [80, 50])
-def test_no_table_and_no_progress_is_wider_than_the_terminal(work, columns):
-    for name, words in COMMANDS.items():
-        code, said, screen = on_a_terminal(columns, work, *(word.format(columns=columns) for word in words))
+def typed(work, name, at):
+    """The words of a command; what it changes is its own copy, named after ``at``."""
+    for folder in ("again", "side"):
+        if f"{folder}{{at}}" in TYPED[name]:
+            shutil.copytree(work / "run", work / f"{folder}{at}", dirs_exist_ok=True)
+    return [word.format(at=at) for word in TYPED[name]]
+
+
+def test_every_command_is_looked_at():
+    assert {name.split()[0] for name in TYPED} | ELSEWHERE == set(COMMANDS)
+
+
+@pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=["NO_COLOR", "dumb"])
+def test_no_command_writes_a_code_where_none_is_wanted(work, environ):
+    for name in TYPED:
+        code, said, _ = on_a_terminal(80, work, *typed(work, name, next(iter(environ))), **environ)
+        assert code in (0, 1), (name, said[-2000:])
+        assert "\x1b" not in said, name
+        assert [line for line in tables(said) if cell_len(line) > 80] == [], name
+
+
+@pytest.mark.parametrize(("columns", "names"), [(80, PROGRESS), (50, TYPED)], ids=["80", "50"])
+def test_no_table_and_no_progress_is_wider_than_the_terminal(work, columns, names):
+    for name in names:
+        code, said, screen = on_a_terminal(columns, work, *typed(work, name, columns))
         assert code in (0, 1), (name, said[-2000:])
         wide = [line for line in tables(said) if cell_len(line) > columns]
         assert wide == [], (name, wide[:3])

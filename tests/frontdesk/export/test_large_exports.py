@@ -183,7 +183,7 @@ def test_a_killed_export_leaves_no_half_file_and_can_be_made_again(folder: RunFo
 
 def test_several_forms_in_one_call(folder: RunFolder, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(folder.path), "--as", "openai,csv,page", "--json"]) == 0
-    assert [about["form"] for about in json.loads(capsys.readouterr().out)] == ["openai", "csv", "page"]
+    assert [about["form"] for about in json.loads(capsys.readouterr().out)["exports"]] == ["openai", "csv", "page"]
     assert main(["export", str(folder.path), "--as", "openai,cvs"]) == 2
     assert "expected 'csv'" in capsys.readouterr().err
 

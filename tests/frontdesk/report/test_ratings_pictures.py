@@ -35,3 +35,10 @@ def test_png_where_matplotlib_is_installed(tmp_path):
     paths = write_leaderboard(tmp_path, build(battles_of(rows_of(RESULTS)), Settings(resamples=50)), png=True)
 
     assert paths[-1].read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_name_that_no_font_has_letters_for_is_drawn_without_a_word_of_the_library(tmp_path, recwarn):
+    pytest.importorskip("matplotlib")
+    battles = battles_of(rows_of([("👩🏽‍🏫 튜터", "b", 5, 5, 0)]))
+    assert write_leaderboard(tmp_path, build(battles, Settings(resamples=50)), png=True)[-1].is_file()
+    assert not list(recwarn)

@@ -120,3 +120,15 @@ def test_pages_of_endpoints_that_are_gone_go_and_others_stay(data: RunData, tmp_
     (out / "endpoint-old.html").write_text("old")
     write_site(data, out)
     assert {path.name for path in out.glob("endpoint-*.html")} == pages
+
+
+def test_texts_of_a_megabyte_do_not_swell_what_a_page_loads(tmp_path: Path) -> None:
+    run = RunBuilder(["x", "y"], utterance="so " * 350_000)
+    run.play(["aaa", "abt"])
+    run.replies = [reply.model_copy(update={"text": "1" * 1_000_000}) for reply in run.replies]
+    run.judgments = [judgment.model_copy(update={"raw": "r" * 1_000_000}) for judgment in run.judgments]
+    write_site(load(run.write(tmp_path / "run")), tmp_path / "site")
+    assert max(path.stat().st_size for path in (tmp_path / "site").rglob("*")) < 1_000_000
+    texts = value(tmp_path / "site" / "data" / "texts-0.js")
+    assert isinstance(texts, list)
+    assert texts[0]["replies"][0][1] == "1" * 20_000 + " […980000]"

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from frontdesk.cli import main
+from frontdesk.report.untrusted import visible
 from frontdesk.web.chromium import find_chromium, flags
 from runstore.ids import draw, pick
 from tests.support.run_folders import RunBuilder
@@ -19,6 +20,7 @@ pytestmark = pytest.mark.browser
 
 CHROMIUM = find_chromium()
 HOSTILE = '<img src=x onerror=alert(1)><b>hi</b> & "q" [x](javascript:alert(1)) </script>'
+UNSEEN = "a\u200bb \u202ec\u3164 \ufeff👨\u200d👩\u200d👧 می\u200cخواهم x\u200dy \x1b[31m"
 NAMES = ["__proto__", "constructor", HOSTILE]
 PAIRS = [("__proto__", "constructor"), (HOSTILE, "__proto__"), (HOSTILE, "constructor")]
 SUBSETS = 3334
@@ -28,7 +30,7 @@ NEEDLE = "s-003210 of constructor"
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    run = RunBuilder(NAMES, judges=["j<i>"], utterance=f"{HOSTILE} $& why?", resamples=5)
+    run = RunBuilder(NAMES, judges=["j<i>"], utterance=f"{HOSTILE} $& why? {UNSEEN}", resamples=5)
     for number in range(SUBSETS):
         subset = run.subset()
         for pair in PAIRS:
@@ -224,6 +226,8 @@ def test_hostile_names_and_texts_stay_text(page: Any) -> None:
     for detail in page.locator("#match summary").all():
         detail.click()
     assert HOSTILE in page.locator("#match").inner_text()
+    assert visible(UNSEEN) in page.locator("#match").inner_text()
+    assert UNSEEN[:3] not in page.locator("body").inner_text()
     assert page.locator("main img, main b, main i, main script, header img").count() == 0
     links = page.eval_on_selector_all(
         "a[href], [src]", "all => all.map((e) => e.getAttribute('href') || e.getAttribute('src'))"
@@ -245,3 +249,12 @@ def test_it_fits_a_phone_in_both_schemes(site: Path, chromium: Any, scheme: str)
     ground = phone.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(int(part) for part in ground[4:-1].split(",")) > 380) == (scheme == "light")
     phone.close()
+
+
+def test_what_is_unseen_shows_on_the_site_as_in_reports(page: Any) -> None:
+    letters = "a\n\r\t\x1b\x85\xad\u0301\u0600\u0645\u0915\u094d\u115f\u200b\u200c\u200d\u2028\u202e\u2066\u2800"
+    letters += "\u3164\ufe0f\ufeff\uffa0가\U000110bd\U0001d159\U0001f3fd👨👩\U000e0041"
+    texts = ["".join(pick(letters, 5, at, place) for place in range(12)) for at in range(1000)]
+    assert page.evaluate("texts => texts.map((text) => Arena.shown(text))", texts) == [
+        visible(one) for one in texts
+    ]

@@ -51,6 +51,14 @@ def test_columns_are_left_out_from_the_right_and_named() -> None:
     assert "(…" not in "\n".join(printed(200))
 
 
+def test_a_pipe_has_room_for_every_column_and_every_figure() -> None:
+    out = io.StringIO()
+    heads = [Head("pair"), *(Head(f"a figure with a long head, number {n}", True) for n in range(9))]
+    rows = [["asks – tells", *(f"+0.{n}81 [+0.107, +0.456]" for n in range(9))]]
+    terminal.print_grid(terminal.console(out), "", heads, rows)
+    assert all(cell in out.getvalue() for cell in rows[0])
+
+
 def on_a_terminal(columns: int, *arguments: str, **environ: str) -> str:
     """What a command writes to a pseudo-terminal of so many columns, standard error included."""
     ours, theirs = pty.openpty()

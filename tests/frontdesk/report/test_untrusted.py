@@ -30,6 +30,7 @@ from arena.rubrics.rubric import load_rubric
 from arena.scoring.sessions import Message, Session
 from frontdesk.export.card import card
 from frontdesk.report.blocks import Document, Table
+from frontdesk.report.differences import marked
 from frontdesk.report.sections.agent_runs.document import document as agent_runs_document
 from frontdesk.report.sections.agreement.document import document as agreement_document
 from frontdesk.report.sections.ratings.document import document as ratings_document
@@ -310,3 +311,14 @@ def test_only_one_module_escapes() -> None:
             if name not in ALLOWED and (match := ESCAPERS.search(path.read_text("utf-8"))):
                 others[name] = match[0]
     assert others == {}
+
+
+def test_a_difference_within_what_a_joiner_holds_together_hides_nothing_and_breaks_nothing() -> None:
+    found = marked("so 👨\u200d👩\u200d👧 and می\u200cخواهم", "so 👨\u200d👩\u200d👦 and می\u200cشود")
+    assert found is not None
+    assert "\ufffd" not in "".join(found)
+    assert found[0] == "so <mark>👨\u200d👩\u200d👧</mark> and <mark>می\u200cخواهم</mark>"
+    hidden = marked("plain", "pl\u200bain \u202ex")
+    assert hidden is not None
+    assert "\u200b" not in hidden[1]
+    assert "\ufffd" in hidden[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
+import json
 import os
 import re
 import signal
@@ -18,6 +19,7 @@ import aiohttp
 import pytest
 
 from arena.human.folder import StudyFolder
+from frontdesk.report.untrusted import visible
 from frontdesk.web.store import Store
 from tests.support.human_site import NAMES, answers, field, links, planned, running, walk
 
@@ -199,7 +201,10 @@ async def test_hostile_material_is_shown_as_the_text_it_is(tmp_path: Path) -> No
     folder = planned(tmp_path)
     documents = folder.path / "documents.jsonl"
     text = documents.read_text(encoding="utf-8")
-    documents.write_text(text.replace("위험도: ", hostile + " 위험도: "), encoding="utf-8")
+    unseen = "\u202egnp a\u200bb \u001b[31m \u3164"
+    documents.write_text(
+        text.replace("위험도: ", f"{hostile} {json.dumps(unseen)[1:-1]} 위험도: "), encoding="utf-8"
+    )
     with running(folder) as (root, store):
         async with aiohttp.ClientSession() as session:
             page = (await walk(session, links(store, root)["lay-02"], stop="/item/1"))[-1].decode()
@@ -209,7 +214,8 @@ async def test_hostile_material_is_shown_as_the_text_it_is(tmp_path: Path) -> No
     assert seen.tags["b"] == 0
     assert seen.tags["script"] == 1
     assert seen.bad == []
-    assert hostile.replace('\\"', '"') in seen.text
+    assert f"{hostile.replace(chr(92), '')} {visible(unseen)}" in seen.text
+    assert not set(unseen) & set(page) - set(" [31mgnpab")
 
 
 async def test_the_organiser_sees_progress_flags_and_the_export(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from frontdesk.web.desk import forget_persons, purge
 from frontdesk.web.merging import merge, read_seen, seen_field
-from frontdesk.web.serve import serve
+from frontdesk.web.serve import declared_root, serve
 from frontdesk.web.store import Store
 from runstore.problems import Problem
 from runstore.runlock import RunLock
@@ -145,7 +145,21 @@ def test_one_program_at_a_time_holds_a_study(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["https://x/base", "study.example.org", "ftp://x", "https://x/?a=1", "https://me:pw@x"]
+    "address",
+    [
+        "https://x/base",
+        "study.example.org",
+        "ftp://x",
+        "https://x/?a=1",
+        "https://me:pw@x",
+        "https://x:port",
+        "https://[::1",
+        "https://x:99999",
+        "https://x y",
+        "https://x\\y",
+        "https://*",
+        "https://a..b",
+    ],
 )
 def test_an_address_that_the_links_cannot_have_is_refused(tmp_path: Path, address: str) -> None:
     with pytest.raises(Problem, match="--address"):
@@ -163,3 +177,16 @@ def test_what_people_gave_is_for_its_owner_alone(tmp_path: Path) -> None:
     documents = {row.document for row in folder.rows()}
     for path in (folder.path / "forms").glob("*.csv"):
         assert not documents & set(re.split(r"[,\r\n]", path.read_text(encoding="utf-8-sig")))
+
+
+@pytest.mark.parametrize(
+    ("address", "origin"),
+    [
+        ("HTTPS://Study.Example.org/", "https://study.example.org"),
+        ("http://study.example.org:80", "http://study.example.org"),
+        ("https://study.example.org:8443", "https://study.example.org:8443"),
+        ("https://연구.example", "https://xn--2e0bx87b.example"),
+    ],
+)
+def test_an_address_is_declared_as_browsers_will_name_it(address: str, origin: str) -> None:
+    assert declared_root(address) == origin

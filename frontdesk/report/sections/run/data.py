@@ -17,7 +17,7 @@ from frontdesk.runner import plan
 from frontdesk.runner.config import Config
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.shortfall import workload_of
-from runstore.problems import InputProblem
+from runstore.problems import InputProblem, Problem
 from runstore.publish import read_json
 from runstore.records import Dialogue, Failure, Judgment, Reply, Subset, Verdict
 from simulator.realism.result import Quality, read_quality
@@ -142,6 +142,11 @@ def load(folder: RunFolder, *, journal: bool = True) -> RunData:
     config = folder.config()
     for name in ("subsets.jsonl", "replies.jsonl", "judgments.jsonl", "verdicts.jsonl", "leaderboard.json"):
         if not folder.file(name).is_file():
+            if config.is_data_set:
+                raise Problem(
+                    f"{folder.path}: a data set of dialogues has no report; how its students write: "
+                    f"tutor-arena quality {folder.path}"
+                )
             raise InputProblem(
                 folder.path, f"a finished run (with {name}): tutor-arena run makes it", found="none"
             )

@@ -82,7 +82,8 @@ def _pairs(goal: RankingAccount, language: Language) -> Table:
         )
         for one in goal.pairs
     ]
-    return Table(columns(*(_say(key, language) for key in ("pair", "better", "matches", "shown_by"))), rows)
+    titles = (_say(key, language) for key in ("pair", "better", "matches", "shown_by"))
+    return Table(columns(*titles, worded=[_say("better", language), _say("shown_by", language)]), rows)
 
 
 def _gaps(goal: GoalAccount, language: Language) -> Table:

@@ -40,7 +40,8 @@ def table(line: Refresh, language: Language) -> Table:
         )
         for move in line.moves
     ]
-    head = columns(_say("endpoint", language), *(_say(key, language) for key in heads))
+    titles = (_say(key, language) for key in ("endpoint", *heads))
+    head = columns(*titles, worded=[_say("why", language)])
     return Table(head, rows, _say("caption", language))
 
 

@@ -143,7 +143,8 @@ def _reach(data: RunData, pair: Pair, say: Words) -> list[str]:
     if pair.smallest_p is None or pair.clusters is None or pair.smallest_p * tested <= 1 - data.level + 1e-12:
         return []
     more = clusters_needed(data.level, tested) - pair.clusters
-    return [say("smallest_p", n=pair.clusters, p=p_text(min(1.0, pair.smallest_p)), pairs=tested, more=more)]
+    smallest = {"n": pair.clusters, "p": p_text(min(1.0, pair.smallest_p)), "more": more}
+    return [say("smallest_p_of_one", **smallest) if tested == 1 else say("smallest_p", pairs=tested, **smallest)]
 
 
 def _two(data: RunData, say: Words, names: tuple[str, str]) -> list[Block]:

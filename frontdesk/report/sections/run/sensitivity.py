@@ -50,7 +50,8 @@ def _pairs(found: Sensitivity, language: Language) -> Table:
         )
         for row in found.pairs
     ]
-    head = columns(*(_say(key, language) for key in ("pair", "simulators", "first", "second", "change", "holm")))
+    titles = (_say(key, language) for key in ("pair", "simulators", "first", "second", "change", "holm"))
+    head = columns(*titles, worded=[_say("simulators", language)])
     caption = _say("pairs_caption", language, subsets=found.subsets, dialogues=found.dialogues)
     return Table(head, rows, caption, _say("pairs", language))
 

@@ -76,7 +76,8 @@ def _panel(side: StudentSide, language: Language) -> Iterator[Block]:
         )
         for row in panel.gates
     ]
-    head = columns(*(_say(key, language) for key in ("gate", "value", "edge", "bound", "outcome")))
+    titles = (_say(key, language) for key in ("gate", "value", "edge", "bound", "outcome"))
+    head = columns(*titles, worded=[_say("outcome", language)])
     caption = _say("panel_caption", language, students=panel.students, missing=panel.missing)
     table = Table(head, rows, caption, _say("panel", language))
     title = _say("panel", language)
@@ -128,7 +129,8 @@ def _differences(side: StudentSide, language: Language) -> Iterator[Block]:
         for row in side.differences
     ]
     if rows:
-        head = columns(*(_say(key, language) for key in ("pair", "what", "d", "by_dialogue", "by_question", "n")))
+        titles = (_say(key, language) for key in ("pair", "what", "d", "by_dialogue", "by_question", "n"))
+        head = columns(*titles, worded=[_say("what", language)])
         yield Table(head, rows, _say("differences_caption", language), _say("differences", language))
 
 

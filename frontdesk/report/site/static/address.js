@@ -12,22 +12,27 @@ const Address = {
     return at;
   },
 
-  // values: [key, text or null].
+  // values: [key, text or null]. Written once things are quiet: browsers take their time over it.
   keep(values) {
     for (const [key, text] of values) {
       if (text === null || text === undefined || text === "") this.params.delete(key);
       else this.params.set(key, text);
     }
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.write(), 150);
+  },
+
+  write() {
     const query = this.params.toString();
+    if (query === location.search.slice(1)) return;
     try {
       history.replaceState(null, "", `${location.pathname}${query ? `?${query}` : ""}${location.hash}`);
     } catch { /* some browsers keep the address of a page opened from disk */ }
   },
 
   unknown(what) {
-    const place = document.getElementById("trouble");
-    place.textContent = Arena.say("unknown_link", { what });
-    place.hidden = false;
+    Arena.text("trouble", Arena.say("unknown_link", { what }));
+    document.getElementById("trouble").hidden = false;
   },
 
   known() {

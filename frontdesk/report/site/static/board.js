@@ -39,7 +39,7 @@ const Board = {
     const { categories } = Arena.data.get("index");
     Address.keep(categories.map(({ key, levels }, at) => [key, this.chosen[at] < 0 ? null : levels[this.chosen[at]]]));
     const of = Arena.data.get("index").outcome.length;
-    document.getElementById("showing").textContent = Arena.say("showing", { n: this.matches.length, of });
+    Arena.text("showing", Arena.say("showing", { n: this.matches.length, of }));
     this.table();
     this.matrix();
     this.reliability();
@@ -99,7 +99,7 @@ const Board = {
         this.number(row.usd_per_1000 === null ? "–" : row.usd_per_1000.toFixed(2))] : [])));
     Arena.show("board", Arena.el("table", {}, Arena.el("thead", {}, Arena.el("tr", {}, ...head)), Arena.el("tbody", {}, ...body)));
     const remarks = rows.filter((row) => row.reason).map((row) => ` ${row.name}: ${row.reason}.`);
-    document.getElementById("board-note").textContent = Arena.say(note) + remarks.join("");
+    Arena.text("board-note", Arena.say(note) + remarks.join(""));
     const rated = rows.filter((row) => row.rating !== null).map((row) => ({ ...row, label: row.name, value: row.rating,
       colour: Arena.colour(row.endpoint), shown: Arena.plain(row.rating) }));
     Arena.show("rating-chart", ...(rated.length ? Charts.dots(rated, { title: Arena.say("rating"), axis: Arena.say("rating_axis") }) : []));

@@ -39,7 +39,7 @@ const Arena = {
       if (value === null || value === undefined || value === false) continue;
       if (typeof value === "function") element.addEventListener(name, value);
       else if (name === "class") element.className = value;
-      else element.setAttribute(name, value === true ? "" : String(value));
+      else element.setAttribute(name, value === true ? "" : name === "title" || name === "aria-label" ? this.shown(String(value)) : String(value));
     }
     for (const child of children) {
       if (child !== null && child !== undefined) element.append(child instanceof Node ? child : this.shown(String(child)));
@@ -58,8 +58,23 @@ const Arena = {
     return element;
   },
 
-  // What can't be seen is made visible: control characters, and those that turn the reading direction.
-  shown: (text) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "\ufffd"),
+  // What can't be seen is made visible, as in a report (untrusted.visible): control and format characters, fillers,
+  // halves of letters. A joiner stays between two pictographs, and between letters of the scripts that join.
+  hidden: /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0\u{1d159}]/gu,
+  shown(text) {
+    return text.replace(/\r\n?/g, "\n").replace(this.hidden, (letter, at, whole) =>
+      letter === "\n" || letter === "\t" || ((letter === "\u200c" || letter === "\u200d") && this.joins(whole, at)) ? letter : "\ufffd");
+  },
+
+  joins(text, at) {
+    const [before, after] = [[...text.slice(Math.max(0, at - 2), at)].pop() ?? "", [...text.slice(at + 1, at + 3)][0] ?? ""];
+    const sign = /^[\p{So}\p{Sk}]$/u;
+    return /^[\u0600-\u0dff]{2}$/.test(before + after) || ((sign.test(before) || before === "\ufe0f") && sign.test(after));
+  },
+
+  text(id, text) {
+    document.getElementById(id).textContent = this.shown(text);
+  },
 
   show(id, ...children) {
     document.getElementById(id).replaceChildren(...children);
@@ -75,9 +90,8 @@ const Arena = {
   },
 
   trouble(error) {
-    const place = document.getElementById("trouble");
-    place.textContent = this.say("failed", { name: error.message });
-    place.hidden = false;
+    this.text("trouble", this.say("failed", { name: error.message }));
+    document.getElementById("trouble").hidden = false;
   },
 
   // One decimal; an exact half goes to the even digit, as in the report.

@@ -2,10 +2,11 @@
 // Two texts side by side: the runs of words that the other one has not in this order (longest common subsequence).
 const Differences = {
   most: 1500,
+  parts: /[\p{L}\p{N}_]+(?:[\u200c\u200d][\p{L}\p{N}_]+)*|\s+|[^\p{L}\p{N}_\s]\ufe0f?(?:\u200d[^\p{L}\p{N}_\s]\ufe0f?)*/gu,
 
   // For each text a list of strings and <mark> elements; null where one is too long to compare.
   marked(first, second) {
-    const [ours, theirs] = [first, second].map((text) => text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? []);
+    const [ours, theirs] = [first, second].map((text) => text.match(this.parts) ?? []);
     if (Math.max(ours.length, theirs.length) > this.most) return null;
     const width = theirs.length + 1;
     const longest = new Uint16Array((ours.length + 1) * width);

@@ -119,7 +119,7 @@ const Browser = {
     Address.keep([["q", this.query], ...Object.keys(this.keys).map((key) => [key, kept(key)]), ["page", this.page ? String(this.page + 1) : null]]);
     const of = Arena.data.get("index").outcome.length;
     const counted = this.matches.length ? Arena.say("showing", { n: this.matches.length, of }) : Arena.say("nothing");
-    document.getElementById("found").textContent = status ? `${counted} · ${status}` : counted;
+    Arena.text("found", status ? `${counted} · ${status}` : counted);
     this.list();
     const step = (by, word, off) => Arena.el("button", { type: "button", disabled: off, click: () => { this.page += by; this.refresh(); document.getElementById("list").focus(); } }, Arena.say(word));
     Arena.show("pager", step(-1, "previous", this.page === 0), Arena.el("span", {}, Arena.say("page", { n: this.page + 1, of: pages })), step(1, "next", this.page >= pages - 1));

@@ -1,5 +1,6 @@
 "use strict";
 if (Arena.data.has("summary") && Arena.data.has("index")) {
+  window.addEventListener("pagehide", () => Address.write());
   Browser.start();
   Board.start();
   Browser.resume();
