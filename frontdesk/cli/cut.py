@@ -38,7 +38,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _cut_file(args: argparse.Namespace) -> int:
     from frontdesk.runner import config_file as configuration
-    from frontdesk.runner.config import Config
     from frontdesk.runner.cutting import cut_file
 
     if args.output is None:
