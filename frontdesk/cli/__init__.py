@@ -91,7 +91,9 @@ class Parser(argparse.ArgumentParser):
         self.register("action", None, _GivenOnce)
         self.register("action", "store", _GivenOnce)
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+    def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride] - it is overloaded there
+        self, args: Any = None, namespace: Any = None
+    ) -> Any:
         """As argparse does it; what it was given is kept for :meth:`error`."""
         self.words = sys.argv[1:] if args is None else list(args)
         return super().parse_known_args(args, namespace)
@@ -142,7 +144,8 @@ class Parser(argparse.ArgumentParser):
 
     def step_names(self) -> list[str]:
         """The names of its commands or steps."""
-        return [name for action in self._actions if isinstance(action.choices, dict) for name in action.choices]
+        choices = [cast("object", action.choices) for action in self._actions]
+        return [name for each in choices if isinstance(each, dict) for name in cast("dict[str, object]", each)]
 
     def own_options(self) -> list[str]:
         """The options of this parser alone."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from arena.ratings.battles import Battles
     from arena.ratings.result import Leaderboard
     from arena.ratings.settings import Settings
+    from runstore.records import Judgment
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -121,7 +123,8 @@ def _rated_run(args: argparse.Namespace, settings: Settings) -> tuple[Leaderboar
 
     folder = RunFolder(args.run_dir)
     config, how = folder.config(), How(settings, tuple(args.by), args.style)
-    judged = folder.judgments() if folder.file("judgments.jsonl").is_file() else [], folder.verdicts()
+    judgments: Sequence[Judgment] = folder.judgments() if folder.file("judgments.jsonl").is_file() else ()
+    judged = judgments, folder.verdicts()
     short = shortfall(folder, config, judged[1])
     missing = short.share if short is not None else None
     if args.out is not None:

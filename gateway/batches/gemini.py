@@ -115,8 +115,9 @@ def _failure(raw: dict[str, Any]) -> Fault:
 
 def _number(value: object) -> int:
     """Counts come as texts."""
-    is_text = isinstance(value, str) and value.isdecimal() and len(value) < 12
-    return reading.count(int(value) if is_text else value) or 0
+    if isinstance(value, str) and value.isdecimal() and len(value) < 12:
+        value = int(value)
+    return reading.count(value) or 0
 
 
 def _check_host(address: str, base: str) -> None:
