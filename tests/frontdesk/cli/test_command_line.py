@@ -113,7 +113,7 @@ def test_an_estimate_tells_student_and_teacher_apart(provider, tmp_path, capsys)
     assert main(["estimate", str(config)]) == 0
     shown = capsys.readouterr().out
     assert re.findall(r"^ simulate, (\w+) +gemini +(\d+)", shown, re.MULTILINE) == [
-        ("student", "4"),
-        ("teacher", "8"),
+        ("student", "12"),
+        ("teacher", "16"),
     ]
     assert "1 pair: " in shown

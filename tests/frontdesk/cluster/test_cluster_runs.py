@@ -253,10 +253,10 @@ def test_workers_that_do_not_see_the_run_folder_send_their_segments_in_blocks(pr
 
 def test_a_scheduler_killed_ends_the_run_so_that_it_can_be_resumed(provider, apart, small, tmp_path):
     """The workers keep what they write to themselves: what had been fetched is what counts."""
-    provider.configure(latency_ms=40, jitter_ms=20)
+    provider.configure(latency_ms=100, jitter_ms=50)
     run = tmp_path / "run"
     process = start("run", small.config, "--run", run, "--on", with_workers(apart, 2))
-    wait_for(process, lambda: provider.stats.calls >= 40)
+    wait_for(process, lambda: provider.stats.calls >= 40 and run.is_dir() and counts(run)[0] > 0)
     apart.scheduler.send_signal(signal.SIGKILL)
     code, err = ended(process)
     apart.close()
