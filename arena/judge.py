@@ -304,7 +304,7 @@ def is_decided(judgments: Sequence[Judgment], asked: int) -> bool:
     Either an outcome has more than half of the rounds asked, or one was unreadable and no outcome can get so many:
     then the match is invalid.
     """
-    votes: list[tuple[Outcome, str | None]] = [(one.outcome, one.winner) for one in judgments]
+    votes: list[tuple[Outcome, str | None]] = [(judgment.outcome, judgment.winner) for judgment in judgments]
     if votes and majority(votes, asked)[2] != "split":
         return True
     readable = Counter(vote for vote in votes if vote[0] != "unreadable")

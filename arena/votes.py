@@ -74,13 +74,15 @@ def verdict(judgments: Sequence[Judgment], endpoints: tuple[str, str], asked: in
 
     Raises ValueError where the judgments are none, are of several matches, or name another endpoint.
     """
-    matches = {(one.subset, one.dialogue, one.criterion) for one in judgments}
+    matches = {(judgment.subset, judgment.dialogue, judgment.criterion) for judgment in judgments}
     if len(matches) != 1:
         raise ValueError(f"judgments of one match are needed, got {len(matches)}")
-    if strangers := {name for one in judgments for name in (one.slot_a, one.slot_b)} - set(endpoints):
+    if strangers := {name for judgment in judgments for name in (judgment.slot_a, judgment.slot_b)} - set(
+        endpoints
+    ):
         raise ValueError(f"endpoints {sorted(strangers)} are not in this match")
     subset, dialogue, criterion = matches.pop()
-    outcome, winner, agreement = majority([(one.outcome, one.winner) for one in judgments], asked)
+    outcome, winner, agreement = majority([(judgment.outcome, judgment.winner) for judgment in judgments], asked)
     ordered = sorted(judgments, key=lambda one: (one.judge, one.round))
     return Verdict(
         subset=subset,

@@ -42,7 +42,7 @@ def findings(topic: Topic) -> Iterator[Finding]:
 def _spoken(topic: Topic) -> str:
     """All that students are told to say and that scripted tutors say."""
     scripts = topic.scripts
-    said = [*(one.states for one in topic.taught), *(one.says for one in topic.misconceptions)]
+    said = [*(one.states for one in topic.taught), *(misconception.says for misconception in topic.misconceptions)]
     said += [*scripts.contrast.values(), *scripts.wrong.values(), scripts.leak.text, scripts.misaligned.text]
     return "\n".join(said).casefold()
 

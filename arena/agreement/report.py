@@ -264,7 +264,9 @@ def _pair(both: FloatArray, settings: Settings) -> tuple[Statistic, ...]:
     out.append(_fitting(kendall(x, y, level=level), "ordinal", settings))
     coefficients = icc(both, level=level)
     out.extend(_fitting(find(coefficients, key), "interval", settings) for key in ("icc_2_1", "icc_3_1"))
-    out.extend(_fitting(one, "interval", settings) for one in bland_altman(x, y, level=level).statistics)
+    out.extend(
+        _fitting(statistic, "interval", settings) for statistic in bland_altman(x, y, level=level).statistics
+    )
     return tuple(out)
 
 

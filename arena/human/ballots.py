@@ -99,7 +99,7 @@ class Compared:
 
 def compare_with_judges(people: Sequence[Verdict], judges: Sequence[Verdict]) -> list[Compared]:
     """Agreement, kappa and confusion per criterion that people voted on; invalid verdicts take no part."""
-    models = {_key(one): one for one in judges if one.outcome != "invalid"}
+    models = {_key(judge): judge for judge in judges if judge.outcome != "invalid"}
     result: list[Compared] = []
     for criterion in dict.fromkeys(one.criterion for one in people):
         own = [one for one in people if one.criterion == criterion and one.outcome != "invalid"]
@@ -162,10 +162,10 @@ def calibrated_pairs(
     """
     votes = {_key(one): _win(one) for one in people if one.outcome != "invalid"}
     groups: dict[tuple[str, tuple[str, str]], list[Verdict]] = defaultdict(list)
-    for one in judges:
-        if one.outcome != "invalid":
-            key = _key(one)
-            groups[key[2], key[1]].append(one)
+    for judge in judges:
+        if judge.outcome != "invalid":
+            key = _key(judge)
+            groups[key[2], key[1]].append(judge)
     wanted = Counter((key[2], key[1]) for key in votes)
     result: list[CalibratedPair] = []
     for (criterion, pair), own in sorted(groups.items()):

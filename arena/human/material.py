@@ -91,7 +91,9 @@ def _match_document(match: Match, number: int, material: str) -> Document:
 def dialogue_documents(wanted: Dialogues, folder: Path, seed: int) -> list[Document]:
     """Whole dialogues of a run as documents without conditions."""
     dialogues = read_records(_run_folder(wanted.run, folder) / "dialogues.jsonl", Dialogue)
-    drawn = shuffled([(one.id, one) for one in dialogues], seed, "human", "dialogues")[: wanted.dialogues]
+    drawn = shuffled([(dialogue.id, dialogue) for dialogue in dialogues], seed, "human", "dialogues")[
+        : wanted.dialogues
+    ]
     return [
         Document(
             id=f"g{number:03d}",

@@ -179,13 +179,13 @@ def _planned(
     planned: Mapping[tuple[str, str], Sequence[Assignment]],
 ) -> Assignment:
     rater, name, position = row["rater"], row.get(document, ""), _position(row)
-    mine = [one for items in planned.values() for one in items if one.rater == rater] if not name else []
+    mine = [item for items in planned.values() for item in items if item.rater == rater] if not name else []
     items = [one for one in planned.get((rater, name), mine) if not position or str(one.position) == position]
     if not name and not position:
         raise InputProblem(path, "a document, or the position of the item", found="neither", line=line)
     condition = row.get("condition", "").strip()
     if len(items) > 1 and condition:
-        items = [one for one in items if one.condition == condition]
+        items = [item for item in items if item.condition == condition]
     if len(items) != 1:
         expected = "an item of the plan" if not items else "a position (this rater sees the document twice)"
         raise InputProblem(path, expected, found=f"{rater}, {name} {position}".strip(), line=line)

@@ -54,8 +54,11 @@ class ModelLabeller(Prompted):
 
     def prompt(self, topic: Topic, before: str, said: str) -> Prompt:
         """What is sent; no tutor's name is in it."""
-        components = "\n".join(f"- {one.id}: {one.states}" for one in topic.components)
-        misconceptions = "\n".join(f"- {one.id}, {one.of}: {one.says}" for one in topic.misconceptions)
+        components = "\n".join(f"- {component.id}: {component.states}" for component in topic.components)
+        misconceptions = "\n".join(
+            f"- {misconception.id}, {misconception.of}: {misconception.says}"
+            for misconception in topic.misconceptions
+        )
         content = self.text.fill(
             components=components,
             misconceptions=misconceptions,

@@ -265,10 +265,10 @@ def scored_of(
 
     Subsets and tutors that every simulator has whole. Raises ValueError where nothing is common to all.
     """
-    named: list[set[str]] = [{name for _, a, b in one for name in (a, b)} for one in deltas.values()]
+    named: list[set[str]] = [{name for _, a, b in delta for name in (a, b)} for delta in deltas.values()]
     tutors = sorted(name for name in named[0] if all(name in others for others in named))
     wanted = list(combinations(tutors, 2))
-    ids = [s for s in subsets if all((s, a, b) in one for one in deltas.values() for a, b in wanted)]
+    ids = [s for s in subsets if all((s, a, b) in delta for delta in deltas.values() for a, b in wanted)]
     if len(tutors) < 2 or not ids:
         raise ValueError("no subset has two tutors' whole results in every run")
     values = np.zeros((len(deltas), len(tutors), len(ids)))

@@ -80,7 +80,7 @@ def _students(forest: Forest, students: Sequence[str]) -> Iterator[_Student]:
 
 def _each(panel: Sequence[_Student], values: Callable[[_Student], Iterable[float]]) -> tuple[float, ...]:
     means = (list(values(student)) for student in panel)
-    return tuple(sum(one) / len(one) for one in means if one)
+    return tuple(sum(mean) / len(mean) for mean in means if mean)
 
 
 def _above_guessing(student: _Student) -> Iterator[float]:
@@ -88,7 +88,11 @@ def _above_guessing(student: _Student) -> Iterator[float]:
     state = student.root.state or {}
     for name, item in student.items.items():
         before = student.before(name)
-        if before is not None and before.p is not None and all(state[one] == ABSENT for one in item.components):
+        if (
+            before is not None
+            and before.p is not None
+            and all(state[component] == ABSENT for component in item.components)
+        ):
             yield before.p - prod(1 / len(tier) for tier in item.tiers)
 
 

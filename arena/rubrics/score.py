@@ -88,7 +88,11 @@ def misfit(rubric: Rubric, sheet: Sheet) -> tuple[str, object] | None:
         if key not in {flag.key for flag in rubric.flags} or value not in (0, 1, None):
             return f"flags.{key}", value
     for key, slots in sheet.not_applicable.items():
-        allowed = {one.key for one in items[key].elements if one.not_applicable} if key in items else set[str]()
+        allowed = (
+            {element.key for element in items[key].elements if element.not_applicable}
+            if key in items
+            else set[str]()
+        )
         if strays := [slot for slot in slots if slot not in allowed]:
             return f"not_applicable.{key}", strays[0]
     return None

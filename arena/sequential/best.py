@@ -141,7 +141,7 @@ class Best:
     def found(self) -> BestFound:
         names = self.field.names
         return BestFound(
-            candidates=tuple(names[one] for one in self.candidates),
+            candidates=tuple(names[candidate] for candidate in self.candidates),
             endpoints=tuple(
                 Candidate(
                     name=name,

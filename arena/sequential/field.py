@@ -38,7 +38,7 @@ class Field:
 
     def playable(self, meetings: Iterable[Meeting]) -> list[Meeting]:
         """Those of the meetings for which both replies exist."""
-        return [one for one in meetings if one not in self.missing]
+        return [meeting for meeting in meetings if meeting not in self.missing]
 
     @property
     def possible(self) -> int:

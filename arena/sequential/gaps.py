@@ -94,7 +94,7 @@ def behind(state: Best, found: Sequence[Gap]) -> dict[str, Behind]:
 
     At least what the bets against its being the best have refused; at most what a candidate may lead it by.
     """
-    names, still = state.field.names, {state.field.names[one] for one in state.candidates}
+    names, still = state.field.names, {state.field.names[candidate] for candidate in state.candidates}
     leads: dict[tuple[str, str], float | None] = {(one.a, one.b): one.upper for one in found if one.dialogues}
     leads |= {(one.b, one.a): None if one.lower is None else -one.lower for one in found if one.dialogues}
     told: dict[str, Behind] = {}

@@ -52,7 +52,7 @@ def account(goal: Goal, state: Policy, asked: Sequence[Meeting], scores: Sequenc
         if isinstance(state, Best):
             far = behind(state, more["gaps"])
             more["endpoints"] = tuple(
-                one.model_copy(update={"behind": far[one.name]}) for one in state.found().endpoints
+                endpoint.model_copy(update={"behind": far[endpoint.name]}) for endpoint in state.found().endpoints
             )
         if goal.name == "decide":
             more["win_rate"] = win_rate(state.field, pairs, goal.error)
@@ -71,7 +71,7 @@ def account(goal: Goal, state: Policy, asked: Sequence[Meeting], scores: Sequenc
 
 def _undecided(goal: Goal, state: Policy) -> str:
     if isinstance(state, Best):
-        names = [state.field.names[one] for one in state.candidates]
+        names = [state.field.names[candidate] for candidate in state.candidates]
         return f"No dialogue is left; still possible as the best: {', '.join(names)}."
     if isinstance(state, Ranking):
         return f"No dialogue is left; {len(state.open_pairs)} pairs of endpoints are not told apart."

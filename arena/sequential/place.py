@@ -303,5 +303,5 @@ class Place:
             certainly_above=tuple(names[one] for one in above),
             certainly_below=tuple(names[one] for one in below),
             rank_range=(1 + len(below), size - len(above)),
-            board={names[one]: 1000 + SCALE * float(self._known_board[one]) for one in self.members},
+            board={names[member]: 1000 + SCALE * float(self._known_board[member]) for member in self.members},
         )

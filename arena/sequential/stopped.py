@@ -77,10 +77,10 @@ def _better(names: Sequence[str], account: GoalAccount | None) -> Bools:
     if isinstance(account, BestAccount) and account.result is not None and account.result.winner in at:
         table[at[account.result.winner]] = True
     if isinstance(account, RankingAccount):
-        for one in account.pairs:
-            if one.better is not None and one.a in at and one.b in at:
-                worse = one.b if one.better == one.a else one.a
-                table[at[one.better], at[worse]] = True
+        for pair in account.pairs:
+            if pair.better is not None and pair.a in at and pair.b in at:
+                worse = pair.b if pair.better == pair.a else pair.a
+                table[at[pair.better], at[worse]] = True
     np.fill_diagonal(table, val=False)
     return table
 
@@ -176,7 +176,7 @@ def _style(style: StyleControl) -> StyleControl:
     bare = {"lower": None, "upper": None}
     return style.model_copy(
         update={
-            "covariates": tuple(one.model_copy(update=bare) for one in style.covariates),
-            "models": tuple(one.model_copy(update=bare) for one in style.models),
+            "covariates": tuple(covariate.model_copy(update=bare) for covariate in style.covariates),
+            "models": tuple(model.model_copy(update=bare) for model in style.models),
         }
     )

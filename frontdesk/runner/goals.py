@@ -28,7 +28,7 @@ class Table:
 
     def field(self) -> Field:
         names = sorted({name for pair in self.pairs for name in pair})
-        return field_of(names, [(one.id, one.dialogue) for one in self.subsets], self.seed, self.missing)
+        return field_of(names, [(subset.id, subset.dialogue) for subset in self.subsets], self.seed, self.missing)
 
     def by_meeting(self, field: Field) -> dict[Meeting, list[Item]]:
         """The items of each match, one a criterion."""

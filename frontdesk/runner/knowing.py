@@ -60,7 +60,10 @@ def taker_of(config: Config, student: str | None, prompts: Path | None) -> Model
 def hashes_of(labellers: tuple[Labeller, ...]) -> dict[str, str]:
     """The prompt files that labellers use."""
     return {
-        name: found for one in labellers if isinstance(one, ModelLabeller) for name, found in one.hashes.items()
+        name: found
+        for labeller in labellers
+        if isinstance(labeller, ModelLabeller)
+        for name, found in labeller.hashes.items()
     }
 
 

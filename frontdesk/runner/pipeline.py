@@ -254,7 +254,7 @@ class Pipeline(StageWork):
 
         def judge(items: Sequence[MatchItem]) -> Awaitable[Gathered[MatchItem, Judged]]:
             chosen.update((match.id, criterion) for match, criterion in items)
-            return self._work([one for one in items if (one[0].id, one[1]) in new], do, judges, heard)
+            return self._work([item for item in items if (item[0].id, item[1]) in new], do, judges, heard)
 
         pursued = await pursue(table, before, judge)
         self._ended("judge", pursued.gathered.flow(), len(work))

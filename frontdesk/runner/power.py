@@ -300,7 +300,7 @@ def _of_pair(names: tuple[str, str], votes: Seen, wanted: Wanted) -> Answer:
         for name, value in (("subset_sd", wanted.subset_sd), ("dialogue_sd", wanted.dialogue_sd))
         if value is not None
     }
-    guess, others = replace(found.votes, **given), [replace(one, **given) for one in found.draws]
+    guess, others = replace(found.votes, **given), [replace(draw, **given) for draw in found.draws]
     each = max(1, round(votes.matches / max(1, votes.dialogues)))
     plan = Plan(votes.dialogues, wanted.subsets or each, wanted.rounds or votes.rounds)
     start = Answer(names, guess, plan, votes.matches, origin=_origin(found, wanted))
@@ -316,7 +316,11 @@ def _origin(found: Components, wanted: Wanted) -> tuple[str, str]:
 
 def _model_ranges(others: Sequence[Votes], level: float) -> tuple[tuple[str, Range], ...]:
     names = ("gap", "subset_sd", "dialogue_sd", "ties")
-    return tuple((name, _range([getattr(one, name) for one in others], level)) for name in names) if others else ()
+    return (
+        tuple((name, _range([getattr(other, name) for other in others], level)) for name in names)
+        if others
+        else ()
+    )
 
 
 def _answered(start: Answer, votes: Votes, wanted: Wanted, others: Sequence[Votes], level: float) -> Answer:
@@ -326,7 +330,7 @@ def _answered(start: Answer, votes: Votes, wanted: Wanted, others: Sequence[Vote
 
     def told(of: Callable[[Votes, int], float | None], draws: int = DRAWS, worst: float | None = None) -> Told:
         value = of(votes, draws)
-        rest = [of(one, few) for one in others]
+        rest = [of(other, few) for other in others]
         return Told(value, _range([value, *rest], level, worst))
 
     def needed(one: Votes, draws: int) -> float | None:
@@ -360,7 +364,7 @@ def _answered(start: Answer, votes: Votes, wanted: Wanted, others: Sequence[Vote
 
 
 def _way(spent: Spent, wanted: Wanted, others: Sequence[Votes], level: float, few: int) -> Way:
-    rest = [power_of(one, spent.plan, wanted.level, wanted.together, few) for one in others]
+    rest = [power_of(other, spent.plan, wanted.level, wanted.together, few) for other in others]
     return Way(spent, _range([spent.power, *rest], level))
 
 

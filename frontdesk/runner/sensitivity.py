@@ -31,7 +31,7 @@ def compared_runs(folders: Sequence[RunFolder], *, judges: bool = False) -> Sens
             deltas[name] = found
         if judges:
             deltas |= _of_judges(folder, name)
-        subsets |= {one.id: (one.dialogue, one.question, one.persona) for one in folder.subsets()}
+        subsets |= {subset.id: (subset.dialogue, subset.question, subset.persona) for subset in folder.subsets()}
     if len(deltas) < 2:
         raise Problem("two simulators at least: give another run, or --judges")
     outcomes = load_outcomes()

@@ -97,7 +97,7 @@ def held(topic: Topic, states: States, component: str) -> str:
 
 def card(topic: Topic, states: States) -> list[str]:
     """All that a student knows or believes, component by component; nothing of what is true of what it lacks."""
-    return [said for one in topic.components if (said := held(topic, states, one.id))]
+    return [said for component in topic.components if (said := held(topic, states, component.id))]
 
 
 def is_kept(topic: Topic, states: States, meant: Intention, text: str) -> bool:

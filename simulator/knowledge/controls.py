@@ -52,8 +52,8 @@ class Scripted:
 
     def _lecture(self) -> tuple[str, Known]:
         parts = [self.topic.component[name] for name in self.topic.transfer]
-        text = " ".join(f"{one.states[0].upper()}{one.states[1:]}: {one.key_phrases[0]}." for one in parts)
-        return text, {one.id: ("tell", None) for one in parts}
+        text = " ".join(f"{part.states[0].upper()}{part.states[1:]}: {part.key_phrases[0]}." for part in parts)
+        return text, {part.id: ("tell", None) for part in parts}
 
     def _contrast(self, turn: int) -> tuple[str, Known]:
         """First what the transfer items need, then the rest; what is understood already is left alone."""

@@ -52,7 +52,9 @@ def first_states(topic: Topic, rules: Learning, levels: Mapping[str, str], seed:
 
     A component is understood only where those it needs are.
     """
-    understood = _scaled(rules.first.understood, [one.understood for one in _multipliers(rules, levels)])
+    understood = _scaled(
+        rules.first.understood, [multiplier.understood for multiplier in _multipliers(rules, levels)]
+    )
     states: dict[str, str] = {}
     for component in topic.components:
         held = topic.held_by(component.id)
@@ -68,7 +70,7 @@ def first_states(topic: Topic, rules: Learning, levels: Mapping[str, str], seed:
 
 def engaged(rules: Learning, levels: Mapping[str, str]) -> float:
     """How probably a student of these levels answers what is asked."""
-    return _scaled(rules.engaged, [one.engaged for one in _multipliers(rules, levels)])
+    return _scaled(rules.engaged, [multiplier.engaged for multiplier in _multipliers(rules, levels)])
 
 
 def _multipliers(rules: Learning, levels: Mapping[str, str]) -> list[Multipliers]:
@@ -99,7 +101,11 @@ def strongest(labels: Iterable[MoveLabel]) -> dict[str, MoveLabel]:
 def chances(topic: Topic, rules: Learning, states: States, labels: Iterable[MoveLabel]) -> list[Chance]:
     """What a tutor's utterance may do, in the topic's order of components."""
     moved = strongest(labels)
-    found = [_chance(topic, rules, states, moved[one.id]) for one in topic.components if one.id in moved]
+    found = [
+        _chance(topic, rules, states, moved[component.id])
+        for component in topic.components
+        if component.id in moved
+    ]
     return [chance for chance in found if chance is not None]
 
 

@@ -15,8 +15,8 @@ __all__ = [
 
 def _any(*patterns: str) -> re.Pattern[str]:
     """One pattern for all. What begins alike is tried once: most places are no beginning of a word or line."""
-    groups = {start: [one for one in patterns if one.startswith(start)] for start in (r"\b", r"^\W*")}
-    rest = [one for one in patterns if not one.startswith(tuple(groups))]
+    groups = {start: [pattern for pattern in patterns if pattern.startswith(start)] for start in (r"\b", r"^\W*")}
+    rest = [pattern for pattern in patterns if not pattern.startswith(tuple(groups))]
     parts = [
         f"{start}(?:{_either(one[len(start) :] for one in found)})" for start, found in groups.items() if found
     ]

@@ -31,7 +31,7 @@ class DeskPlugin(SchedulerPlugin):
         if what == "drive":
             self._drivers[args[0]] = run
             self._desks[run] = Desk()
-            left = [one for one in self._desks if one not in self._drivers.values()]
+            left = [desk for desk in self._desks if desk not in self._drivers.values()]
             for one in left[:-MOST_LEFT]:
                 del self._desks[one]
             return None

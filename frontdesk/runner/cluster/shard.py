@@ -262,10 +262,10 @@ class _Shard:
             case "simulate":
                 await pipeline.simulate()
             case "collect":
-                await pipeline.collect([one for one in source.subsets() if share.has(one.id)])
+                await pipeline.collect([subset for subset in source.subsets() if share.has(subset.id)])
             case "judge":
-                subsets = [one for one in source.subsets() if share.has(one.id)]
-                await pipeline.judge(subsets, [one for one in source.replies() if share.has(one.subset)])
+                subsets = [subset for subset in source.subsets() if share.has(subset.id)]
+                await pipeline.judge(subsets, [reply for reply in source.replies() if share.has(reply.subset)])
             case "intent":
                 await ask_all(pipeline, source.path)
             case _:
@@ -275,7 +275,7 @@ class _Shard:
         plan, material = score_plan.read_plan(self._source.path)
         pipeline, trial = self._pipeline, self._pipeline.trial()
         form = Form.load(material.rubric, pipeline.config.run.language, pipeline.prompts)
-        sessions = [one for one in material.sessions if self._order.share.has(one.id)]
+        sessions = [session for session in material.sessions if self._order.share.has(session.id)]
         pipeline.progress.start("score", len(sessions) * len(plan.judges) * plan.repeats)
 
         def saw(sheet: Sheet) -> None:

@@ -177,9 +177,9 @@ class Watch:
     def _stop_as_told(self) -> None:
         """Stop the gateway for the reason for which shards stopped: the first that is not merely an interrupt."""
         reasons = [
-            STOPS[cast("StopKind", one.result["kind"])](one.result["text"])
-            for one in self._shards
-            if one.result is not None and one.result["state"] == "stopped"
+            STOPS[cast("StopKind", shard.result["kind"])](shard.result["text"])
+            for shard in self._shards
+            if shard.result is not None and shard.result["state"] == "stopped"
         ]
         if self._told is not None and self._told.stop is not None:
             kind, text = self._told.stop

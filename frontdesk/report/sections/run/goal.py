@@ -60,12 +60,12 @@ def _details(goal: GoalAccount, language: Language) -> Iterator[Block]:
 def _candidates(goal: BestAccount, language: Language) -> Table:
     rows = [
         cells(
-            one.name,
-            f"{one.evidence_against:.3g}",
-            "–" if one.ruled_out_after is None else f"{one.ruled_out_after}",
-            "–" if one.behind is None else limits(one.behind.lower, one.behind.upper),
+            endpoint.name,
+            f"{endpoint.evidence_against:.3g}",
+            "–" if endpoint.ruled_out_after is None else f"{endpoint.ruled_out_after}",
+            "–" if endpoint.behind is None else limits(endpoint.behind.lower, endpoint.behind.upper),
         )
-        for one in goal.endpoints
+        for endpoint in goal.endpoints
     ]
     titles = [_say(key, language) for key in ("endpoint", "evidence_against", "ruled_out")]
     head = columns(*titles, _say("behind", language, level=level_text(1 - goal.error)))
@@ -75,12 +75,12 @@ def _candidates(goal: BestAccount, language: Language) -> Table:
 def _pairs(goal: RankingAccount, language: Language) -> Table:
     rows = [
         cells(
-            f"{one.a} – {one.b}",
-            one.better or "–",
-            f"{one.matches}",
-            _say(f"how_{one.how}", language) if one.how else "–",
+            f"{pair.a} – {pair.b}",
+            pair.better or "–",
+            f"{pair.matches}",
+            _say(f"how_{pair.how}", language) if pair.how else "–",
         )
-        for one in goal.pairs
+        for pair in goal.pairs
     ]
     titles = (_say(key, language) for key in ("pair", "better", "matches", "shown_by"))
     return Table(columns(*titles, worded=[_say("better", language), _say("shown_by", language)]), rows)
@@ -90,12 +90,12 @@ def _gaps(goal: GoalAccount, language: Language) -> Table:
     """Every gap with the limits that hold at the stop."""
     rows = [
         cells(
-            f"{one.a} – {one.b}",
-            "–" if one.gap is None else f"{one.gap:+.0f}",
-            one.reason or span_of_points(one.lower, one.upper),
-            f"{one.dialogues}",
+            f"{gap.a} – {gap.b}",
+            "–" if gap.gap is None else f"{gap.gap:+.0f}",
+            gap.reason or span_of_points(gap.lower, gap.upper),
+            f"{gap.dialogues}",
         )
-        for one in goal.gaps
+        for gap in goal.gaps
     ]
     titles = [_say("limits", language, level=level_text(1 - goal.error)), _say("dialogues", language)]
     caption = _say(f"gaps_{goal.gaps_hold or 'each'}", language)

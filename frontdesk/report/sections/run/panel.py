@@ -99,13 +99,13 @@ def _agreement(found: Agreement, language: Language) -> list[Block]:
 def _weighed(found: PanelResult, language: Language) -> list[Block]:
     if not found.judges:
         return [Text(_say("no_panel", language, reason=spoken(found.reason, language)), "soft")]
-    judges = [cells(one.name, percent(one.value), span(one.lower, one.upper)) for one in found.judges]
+    judges = [cells(judge.name, percent(judge.value), span(judge.lower, judge.upper)) for judge in found.judges]
     caption = _say(
         "weighed_caption", language, method=spoken(found.method, language), prior=spoken(found.prior, language)
     )
     head = columns(*(_say(key, language) for key in ("judge", "reliability", "interval")))
     blocks: list[Block] = [Table(head, judges, caption, _say("weighed", language)), _ranking(found, language)]
-    moved = sum(bool(one.moved) for one in found.models)
+    moved = sum(bool(model.moved) for model in found.models)
     said = [
         _say("other_ranking", language, n=moved, of=len(found.models)) if moved else _say("same_ranking", language)
     ]

@@ -32,8 +32,8 @@ def vote_blocks(votes: Votes, language: str) -> list[Block]:
 
 def _board(votes: Votes, language: str) -> Table:
     rows = [
-        (one.name, _number(one.rating, 0), *(f"{count:g}" for count in (one.wins, one.losses, one.ties)))
-        for one in votes.leaderboard.models
+        (model.name, _number(model.rating, 0), *(f"{count:g}" for count in (model.wins, model.losses, model.ties)))
+        for model in votes.leaderboard.models
     ]
     heads = ("tutor", "rating", "wins", "losses", "ties")
     counts = {"judgments": votes.judgments, "both_good": votes.both_good, "both_bad": votes.both_bad}
@@ -42,9 +42,9 @@ def _board(votes: Votes, language: str) -> Table:
 
 def _agreement(judges: Sequence[ComparedRow], language: str) -> Table:
     rows = [
-        (one.criterion, f"{one.agree} / {one.n}", _number(one.kappa.value), str(one.unjudged),
-         _confusion(one, language))
-        for one in judges
+        (judge.criterion, f"{judge.agree} / {judge.n}", _number(judge.kappa.value), str(judge.unjudged),
+         _confusion(judge, language))
+        for judge in judges
     ]  # fmt: skip
     heads = ("criterion", "agree", "kappa", "unjudged", "confusion")
     return _table(heads, rows, _say("agreement_caption", language), _say("agreement", language), language)
@@ -52,10 +52,10 @@ def _agreement(judges: Sequence[ComparedRow], language: str) -> Table:
 
 def _calibrated(pairs: Sequence[CalibratedPairRow], language: str) -> Table:
     rows = [
-        (_say("over", language, a=one.a, b=one.b, criterion=one.criterion), _figure(one.judge, language),
-         _figure(one.human, language), _figure(one.estimate, language),
-         "–" if one.votes_needed.more is None else str(one.votes_needed.more))
-        for one in pairs
+        (_say("over", language, a=pair.a, b=pair.b, criterion=pair.criterion), _figure(pair.judge, language),
+         _figure(pair.human, language), _figure(pair.estimate, language),
+         "–" if pair.votes_needed.more is None else str(pair.votes_needed.more))
+        for pair in pairs
     ]  # fmt: skip
     heads = ("rate_of", "judges_alone", "people_alone", "both", "more")
     caption = _say("calibrated_caption", language, width=f"{pairs[0].votes_needed.width:g}")

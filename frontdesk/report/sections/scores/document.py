@@ -60,7 +60,7 @@ def document(results: ScoreResults, language: Language) -> Document:
 
 def _ranges(rubric: Rubric, say: Words) -> str:
     """What the areas and the total can be at least and at most."""
-    each = [one for one in measures(rubric) if one.kind != "item"]
+    each = [measure for measure in measures(rubric) if measure.kind != "item"]
     shown = [f"{_measure(one.name, rubric, say)} {one.bounds[0]:g}–{one.bounds[1]:g}" for one in each]
     return say("ranges", what=", ".join(shown))
 

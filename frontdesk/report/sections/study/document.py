@@ -213,16 +213,16 @@ def themes_document(found: Themes, language: str) -> Document:
     say = words("frontdesk.report", "study", language)
     conditions = list(found.texts)
     counted = [
-        (one.theme, *(say("n_of", n=one.found_by_all[c], of=found.texts[c]) for c in conditions),
-         *(str(one.found_by_any[c]) for c in conditions))
-        for one in found.themes
+        (theme.theme, *(say("n_of", n=theme.found_by_all[c], of=found.texts[c]) for c in conditions),
+         *(str(theme.found_by_any[c]) for c in conditions))
+        for theme in found.themes
     ]  # fmt: skip
     head = (say("theme"), *(f"{say('by_all')} {c}".strip() for c in conditions),
             *(f"{say('by_any')} {c}".strip() for c in conditions))  # fmt: skip
     pairs = [
-        (one.theme, f"{pair.first} · {pair.second}", str(pair.both), str(pair.first_only), str(pair.second_only),
+        (theme.theme, f"{pair.first} · {pair.second}", str(pair.both), str(pair.first_only), str(pair.second_only),
          str(pair.neither), _figure(pair.kappa, say))
-        for one in found.themes for pair in one.pairs
+        for theme in found.themes for pair in theme.pairs
     ]  # fmt: skip
     heads = (say("theme"), say("coders"), *_heads("both first_only second_only neither kappa", say))
     lead = Text(say("coded", n=found.twice, of=sum(found.texts.values()), coders=", ".join(found.coders)))
