@@ -47,7 +47,7 @@ def segments(folder: Path) -> list[Path]:
 
 
 def _all_segments(folder: Path) -> list[Path]:
-    found: list[Path] = []
+    paths: list[Path] = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         is_ours = _OWN_NAME.fullmatch(path.name) is not None
         if _SET_ASIDE.fullmatch(path.name) or (path.name.startswith(".") and not is_ours):
@@ -59,12 +59,12 @@ def _all_segments(folder: Path) -> list[Path]:
         first = _first_line(path)
         is_text = path.suffix == ".jsonl" and not first.startswith(_PACKED)
         if _is_header(first) or (is_ours and is_text):
-            found.append(path)
+            paths.append(path)
         elif is_ours:
             raise InputProblem(
                 path, "a segment of the journal (unpack it, or move it out)", found="something else"
             )
-    return found
+    return paths
 
 
 def _first_line(path: Path) -> bytes:

@@ -76,7 +76,7 @@ def against_people(
     study: Study, rows: Sequence[Scored], scores: Mapping[str, Mapping[Unit, float]], language: str
 ) -> list[AgainstPeople]:
     """Pearson's r, Spearman's rho and Kendall's tau-b of every judge with every row of the study's table."""
-    found: list[AgainstPeople] = []
+    comparisons: list[AgainstPeople] = []
     for metric in study.table:
         given: dict[Unit, list[float]] = defaultdict(list)
         for row in rows:
@@ -86,9 +86,9 @@ def against_people(
             units = sorted(given.keys() & own.keys())
             people, judged = [mean(given[unit]) for unit in units], [own[unit] for unit in units]
             figures = tuple(measure(judged, people).row() for measure in (pearson, spearman, kendall))
-            found.append(
+            comparisons.append(
                 AgainstPeople(
                     judge=judge, metric=metric.metric, label=say(metric.label, language), statistics=figures
                 )
             )
-    return found
+    return comparisons

@@ -82,7 +82,7 @@ def read_returned(
     items: dict[tuple[str, str], list[Assignment]] = {}
     for one in plan:
         items.setdefault((one.rater, one.document), []).append(one)
-    found = Returned()
+    returned = Returned()
     conflicting: dict[tuple[tuple[str, int], str], set[str]] = {}
     surveys: dict[tuple[str, str], dict[str, None]] = {}
     raters = Names(path)
@@ -91,9 +91,9 @@ def read_returned(
             continue
         row["rater"] = raters.take(row["rater"], line=line, column="rater")
         row[document] = clean_name(row.get(document, ""))
-        found.rows += 1
+        returned.rows += 1
         if _position(row).casefold() == SURVEY:
-            _take_survey(found, surveys, path, line, row, plan, survey or {})
+            _take_survey(returned, surveys, path, line, row, plan, survey or {})
             continue
         item = _planned(path, line, row, document, items)
         question = questions[item.group].get(clean_name(row["question"]))
@@ -103,21 +103,21 @@ def read_returned(
         value, complaint = read_answer(question, row["value"])
         where = f"line {line}: {item.rater}, {item.document}, {question.id}"
         if complaint:
-            found.unreadable.append(f"{where}: {row['value'][:80]!r} is no answer to this question")
+            returned.unreadable.append(f"{where}: {row['value'][:80]!r} is no answer to this question")
             continue
         new = Answer(value, _time(path, line, row), read_seconds(path, line, row), line)
-        _take(found, conflicting, item, question.id, new, where)
+        _take(returned, conflicting, item, question.id, new, where)
     for (key, question), values in conflicting.items():
-        found.items[key].pop(question, None)
-        found.conflicts.append(
+        returned.items[key].pop(question, None)
+        returned.conflicts.append(
             f"{key[0]}, item {key[1]}, {question}: {' and '.join(sorted(values))}; none was taken"
         )
     for (rater, name), given in surveys.items():
         if len(given) == 1:
-            found.survey.setdefault(rater, {})[name] = next(iter(given))
+            returned.survey.setdefault(rater, {})[name] = next(iter(given))
         else:
-            found.conflicts.append(f"{rater}, survey, {name}: {' and '.join(sorted(given))}; none was taken")
-    return found
+            returned.conflicts.append(f"{rater}, survey, {name}: {' and '.join(sorted(given))}; none was taken")
+    return returned
 
 
 def _take_survey(

@@ -113,7 +113,7 @@ def self_preference(
         together = np.sum(list(swayed.values()), axis=0)
         fitted = _fit(readable, {"own family": together, **shown}, settings, position=False)
         common = _effect(fitted, "own family", _ALONE)
-    found: list[SelfPreference] = []
+    self_preferences: list[SelfPreference] = []
     for judge in judges:
         if judge in swayed:
             columns = {f"own family of {name}": column for name, column in swayed.items()}
@@ -121,8 +121,8 @@ def self_preference(
             effect = _effect(fitted, f"own family of {judge}", _ALONE)
         else:
             effect = Effect("own family", None, reason=_no_family([judge], families, own))
-        found.append(SelfPreference(judge, families.get(judge), own[judge], effect))
-    return found, common
+        self_preferences.append(SelfPreference(judge, families.get(judge), own[judge], effect))
+    return self_preferences, common
 
 
 def _is_own(families: Mapping[str, str | None], judge: str, name: str) -> bool:

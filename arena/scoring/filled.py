@@ -61,19 +61,19 @@ def read_filled(
     items = [item for item in rubric.items if wanted.of(item)]
     keys = {item.key for item in items} | {item.name for item in items} | wanted.flags
     reading = read_object(raw, finish=finish, keys=keys, quoted=quoted)
-    found = Filled(steps=set(reading.steps), reason=reading.reason)
+    filled = Filled(steps=set(reading.steps), reason=reading.reason)
     for flag in wanted.flags:
         entry = (reading.value or {}).get(flag, _ABSENT)
-        _take(found, rubric, (FLAGS, flag), _with_scan(found, reading, entry, (flag, "value"), keys))
+        _take(filled, rubric, (FLAGS, flag), _with_scan(filled, reading, entry, (flag, "value"), keys))
     for item in items:
         for slot in wanted.of(item):
             entry = _entry(reading.value or {}, item, slot)
-            _take(found, rubric, (item.key, slot), _with_scan(found, reading, entry, (item.key, slot), keys))
-    if found.values or found.not_applicable:
-        found.reason = None
-    elif found.reason is None:
-        found.reason = "no value that the form allows"
-    return found
+            _take(filled, rubric, (item.key, slot), _with_scan(filled, reading, entry, (item.key, slot), keys))
+    if filled.values or filled.not_applicable:
+        filled.reason = None
+    elif filled.reason is None:
+        filled.reason = "no value that the form allows"
+    return filled
 
 
 def _entry(sheet: dict[str, Any], item: Item, slot: str) -> Any:

@@ -58,13 +58,13 @@ def agreements(rubric: Rubric, rows: Sequence[Combined], wishes: AgreementWishes
 
 
 def _against(rubric: Rubric, judges: Sequence[Combined], people: Sequence[Combined]) -> list[MeasureRow]:
-    found: list[MeasureRow] = []
+    measure_rows: list[MeasureRow] = []
     for measure in _ordered(rubric):
         ratings = [*_means(judges, measure.get, JUDGES), *_means(people, measure.get, PEOPLE)]
         table = from_rows(ratings, source=measure.name)
         row = report(table, measurement="interval", reference=PEOPLE).row()
-        found.append(MeasureRow(measure=measure.name, kind=measure.kind, **dict(row)))
-    return found
+        measure_rows.append(MeasureRow(measure=measure.name, kind=measure.kind, **dict(row)))
+    return measure_rows
 
 
 def _means(rows: Sequence[Combined], get: Get, name: str) -> Iterator[Rating]:

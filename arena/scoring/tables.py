@@ -173,7 +173,7 @@ def breakdown_columns(rows: Sequence[Combined], wanted: Sequence[str] = ()) -> l
 
 def summary(rubric: Rubric, rows: Sequence[Combined], columns: Sequence[str]) -> list[Spread]:
     """Every measure by judge, over all subjects and per value of each column (blank: a group of its own)."""
-    found: list[Spread] = []
+    spreads: list[Spread] = []
     for column in (ALL, *columns):
         group_of = {row.subject: ALL if column == ALL else row.columns.get(column, "") for row in rows}
         for value in sorted(set(group_of.values())):
@@ -181,8 +181,8 @@ def summary(rubric: Rubric, rows: Sequence[Combined], columns: Sequence[str]) ->
                 for measure in measures(rubric):
                     scores = by_session(rows, measure, judge)
                     chosen = [score for session, score in scores.items() if group_of[session] == value]
-                    found.append(_spread((column, value, judge, measure.name), chosen))
-    return found
+                    spreads.append(_spread((column, value, judge, measure.name), chosen))
+    return spreads
 
 
 def _spread(place: tuple[str, str, str, str], scores: Sequence[float | None]) -> Spread:

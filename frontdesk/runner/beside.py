@@ -36,7 +36,7 @@ class Cut:
 
 def cuts_of(talks: Sequence[Talked], most: int, seed: int) -> list[Cut]:
     """At most ``most`` turns, drawn by conversation and turn; the first message is nobody's answer."""
-    found: list[Cut] = []
+    cuts: list[Cut] = []
     for talk in talks:
         history: list[Utterance] = []
         turn = 0
@@ -44,9 +44,9 @@ def cuts_of(talks: Sequence[Talked], most: int, seed: int) -> list[Cut]:
             is_student = message.role in ("student", "question")
             turn += is_student
             if is_student and turn > 1 and history[-1].role == "teacher" and has_visible(message.text):
-                found.append(Cut(talk.id, turn, tuple(history), message.text))
+                cuts.append(Cut(talk.id, turn, tuple(history), message.text))
             history.append(Utterance(role="student" if is_student else "teacher", text=message.text))
-    drawn = shuffled(((f"{cut.talk}/{cut.turn}", cut) for cut in found), seed, "beside")[:most]
+    drawn = shuffled(((f"{cut.talk}/{cut.turn}", cut) for cut in cuts), seed, "beside")[:most]
     return sorted(drawn, key=lambda cut: (cut.talk, cut.turn))
 
 

@@ -92,21 +92,21 @@ class PeopleAnswer:
 
 def answers(asked: Asked) -> list[PeopleAnswer]:
     """An answer for each thing asked for. Raises Problem, InputProblem for what cannot be planned."""
-    found: list[PeopleAnswer] = []
+    people_answers: list[PeopleAnswer] = []
     if asked.difference is not None and asked.scores is not None:
         raise Problem("power: found --difference and --scores, expected one of them")
     if asked.difference is not None:
         if asked.residual_sd is None:
             raise Problem("power: found --difference without --residual-sd")
         one = Difference(asked.difference, asked.item_sd, asked.rater_sd, asked.residual_sd)
-        found.append(_difference(one, asked, (one.difference, one.difference)))
+        people_answers.append(_difference(one, asked, (one.difference, one.difference)))
     if asked.scores is not None:
         table, conditions = _differences(asked.scores, asked.question)
         one, limits = seen_difference(table, asked.level)
-        found.append(_difference(one, asked, limits, conditions, len(table)))
+        people_answers.append(_difference(one, asked, limits, conditions, len(table)))
     if asked.correlation is not None:
-        found.append(_correlation(Correlation(asked.correlation, asked.reliability), asked))
-    return found
+        people_answers.append(_correlation(Correlation(asked.correlation, asked.reliability), asked))
+    return people_answers
 
 
 def _difference(

@@ -134,19 +134,19 @@ class Source:
     @cached_property
     def overview(self) -> Overview:
         """Who the students are, counted over dialogues, or else subsets. Raises InputProblem."""
-        found = Overview(seed=self.config.run.seed)
+        overview = Overview(seed=self.config.run.seed)
         if self.has("dialogues.jsonl"):
             for _, row in read_rows(self.folder.file("dialogues.jsonl")):
-                found.add(row, str(row.get("id")))
-                found.ends[str(row.get("end"))] += 1
-            found.dialogues = found.spoken
-            return found
+                overview.add(row, str(row.get("id")))
+                overview.ends[str(row.get("end"))] += 1
+            overview.dialogues = overview.spoken
+            return overview
         names: set[str] = set()
         for subset in self.each("subsets.jsonl", Subset):
-            found.add(subset.model_dump(), None if subset.dialogue in names else subset.dialogue)
+            overview.add(subset.model_dump(), None if subset.dialogue in names else subset.dialogue)
             names.add(subset.dialogue)
-        found.dialogues = len(names)
-        return found
+        overview.dialogues = len(names)
+        return overview
 
     @cached_property
     def personas(self) -> dict[str, Persona]:

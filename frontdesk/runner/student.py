@@ -125,19 +125,19 @@ class StudentStage:
         """Every tree: roots, each endpoint's replies, and the panel's controls."""
         there = {(reply.subset, reply.endpoint): reply for reply in replies}
         names = sorted({reply.endpoint for reply in replies})
-        found: list[Branch] = []
+        branches: list[Branch] = []
         for subset in self.on_topics(subsets):
             at = self._situation(subset)
-            found.append(Branch(at, None))
+            branches.append(Branch(at, None))
             for name in names:
                 reply = there.get((subset.id, name))
-                found.append(Branch(at, name, NO_REPLY if reply is None else Said(reply.text, reply.finish)))
+                branches.append(Branch(at, name, NO_REPLY if reply is None else Said(reply.text, reply.finish)))
         for at in self._students(subsets):
-            found.append(Branch(at, None, is_panel=True))
-            found += [
+            branches.append(Branch(at, None, is_panel=True))
+            branches += [
                 Branch(at, f"{CONTROL_ARM}{name}", script=Scripted(name, at.topic, at.state)) for name in CONTROLS
             ]
-        return found
+        return branches
 
     def on_topics(self, subsets: Sequence[Subset]) -> list[Subset]:
         """The subsets whose question has a topic that counts."""

@@ -87,9 +87,9 @@ def read_talks(path: Path) -> list[Talked]:
     table = read_table(path, _TALKS)
     inner = next((name for name in MESSAGES if name in table.header), None)
     skipped = Skipped(path)
-    found: list[Talked] = []
+    talks: list[Talked] = []
     if inner is None:
-        found = _by_message(path, table.rows)
+        talks = _by_message(path, table.rows)
     else:
         for number, row in table.rows:
             entries = row.get(inner)
@@ -99,11 +99,11 @@ def read_talks(path: Path) -> list[Talked]:
             extra = {key: cell_of(value) for key, value in row.items() if isinstance(value, (str, int, float))}
             if not skipped.row(number, None if messages else "no messages"):
                 name = str(row.get("id") or f"row {number}")
-                found.append(Talked(id=name, messages=messages, extra=extra))
+                talks.append(Talked(id=name, messages=messages, extra=extra))
     skipped.tell()
-    if not found:
+    if not talks:
         raise InputProblem(path, "at least one conversation", found="none")
-    return found
+    return talks
 
 
 def _by_message(path: Path, rows: Any) -> list[Talked]:
