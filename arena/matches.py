@@ -6,11 +6,12 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Literal, overload
+from typing import Literal
 
 from runstore.ids import draw
 from runstore.problems import Problem
 from runstore.records import Reply, Subset
+from runstore.stored import WhenAsked
 
 Order = Literal["random", "balanced"]
 
@@ -90,7 +91,7 @@ class Answered:
         return Played(self, rows), missing
 
 
-class Played(Sequence[Match]):
+class Played(WhenAsked[Match]):
     """Matches in the order of subsets, then of pairs, each made of its records when it is asked for."""
 
     def __init__(self, answered: Answered, rows: array[int]) -> None:
@@ -99,15 +100,8 @@ class Played(Sequence[Match]):
     def __len__(self) -> int:
         return len(self._rows) // 3
 
-    @overload
-    def __getitem__(self, index: int) -> Match: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Match]: ...
-    def __getitem__(self, index: int | slice) -> Match | Sequence[Match]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        start = 3 * range(len(self))[index]
-        subset, first, second = self._rows[start : start + 3]
+    def at(self, place: int) -> Match:
+        subset, first, second = self._rows[3 * place : 3 * place + 3]
         replies = self._answered.replies
         return Match(self._answered.subsets[subset], replies[first], replies[second])
 

@@ -103,7 +103,7 @@ def _read(path: Path) -> dict[str, str]:
     import yaml  # not needed by a command that only prints its help
 
     quick: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    loaded: object = yaml.load(path.read_text(encoding="utf-8"), Loader=quick)  # noqa: S506
+    loaded: object = yaml.load(path.read_text(encoding="utf-8"), Loader=quick)  # noqa: S506 - a base loader: texts alone
     texts = cast("dict[object, object]", loaded) if isinstance(loaded, dict) else {}
     for key, text in texts.items():
         if not isinstance(key, str) or not isinstance(text, str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from array import array
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,10 +17,26 @@ from pydantic import BaseModel
 from runstore.problems import InputProblem
 from runstore.publish import BOM, parse_record, replacing, stream_records, to_json
 
+T = TypeVar("T")
 R = TypeVar("R", bound=BaseModel)
 
 
-class Stored(Sequence[R]):
+class WhenAsked(Sequence[T]):
+    """Items that are made each time they are asked for: ``at`` makes the one at a place from 0."""
+
+    @abstractmethod
+    def at(self, place: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        places = range(len(self))[index]
+        return self.at(places) if isinstance(places, int) else [self.at(place) for place in places]
+
+
+class Stored(WhenAsked[R]):
     """The records of a file, each read when it is asked for. The file must not change meanwhile.
 
     Raises InputProblem naming file, line and field, when a record is read.
@@ -36,14 +53,8 @@ class Stored(Sequence[R]):
     def __len__(self) -> int:
         return len(self._places())
 
-    @overload
-    def __getitem__(self, index: int) -> R: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[R]: ...
-    def __getitem__(self, index: int | slice) -> R | Sequence[R]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        start = self._places()[index]
+    def at(self, place: int) -> R:
+        start = self._places()[place]
         if self._file is None:  # stays open, so that neighbours are read at once
             self._file = self._opened()
             finalize(self, self._file.close)
@@ -52,7 +63,7 @@ class Stored(Sequence[R]):
             row = orjson.loads(self._file.readline().removeprefix(BOM))
             return parse_record(self._kind, row, self._path)
         except (orjson.JSONDecodeError, InputProblem):
-            return next(islice(self, range(len(self))[index], None))  # says on which line
+            return next(islice(self, place, None))  # says on which line
 
     def _places(self) -> array[int]:
         if self._starts is None:

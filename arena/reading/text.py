@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from runstore.tables import is_width_variant
+from runstore.tables import FILLING, is_width_variant
 
 STOPPED = frozenset({"stop", "end_turn", "stop_sequence", "eos"})
 CUT_OFF = "the reply was cut off or blocked"
 
-# Joiners, fillers and variation selectors, which Unicode counts as marks, letters or symbols.
-_INVISIBLE = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
+_INVISIBLE = re.compile(f"[{FILLING}\U000e0100-\U000e01ef]")
 _PARENTHESISED = {"⒜": "(a)", "⒝": "(b)", "⒞": "(c)"}
 
 

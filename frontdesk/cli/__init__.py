@@ -197,22 +197,21 @@ def _done_as_object(args: argparse.Namespace) -> int:
     from io import StringIO
 
     from frontdesk.cli.listing import print_object
-    from frontdesk.runner.outcome import outcome
+    from frontdesk.runner.outcome import ended
 
     with redirect_stdout(StringIO()) as said:
         code = args.run(args)
     sys.stderr.write(said.getvalue())
-    lines = tuple(said.getvalue().splitlines())
-    print_object(outcome(args.command, code, None, rated=False).model_copy(update={"told": lines}))
+    print_object(ended(args.command, code, told=said.getvalue().splitlines()))
     return code
 
 
 def _print_refusal(command: str, code: int, reason: str) -> None:
     """``--json``: the object of a command that came to nothing."""
     from frontdesk.cli.listing import print_object
-    from frontdesk.runner.outcome import outcome
+    from frontdesk.runner.outcome import ended
 
-    print_object(outcome(command, code, None, rated=False).model_copy(update={"reason": reason}))
+    print_object(ended(command, code, reason=reason))
 
 
 def _print_what_can_be_printed() -> None:

@@ -50,11 +50,10 @@ def _cut_file(args: argparse.Namespace) -> int:
     code = 0 if made.subsets == made.wanted else 1
     if args.json:
         from frontdesk.cli.listing import print_object
-        from frontdesk.runner.outcome import StageDone, outcome
+        from frontdesk.runner.outcome import StageDone, ended
 
-        done = outcome("cut", code, None, rated=False)
         stage = StageDone(stage="cut", done=made.subsets, failed=made.wanted - made.subsets, of=made.wanted)
-        print_object(done.model_copy(update={"stages": (stage,)}))
+        print_object(ended("cut", code, stages=[stage]))
     return code
 
 

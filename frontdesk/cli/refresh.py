@@ -105,7 +105,7 @@ def _abandon(args: argparse.Namespace, folder: RunFolder) -> int:
     from frontdesk.cli.listing import print_object
     from frontdesk.report.run import write_reports_again
     from frontdesk.runner import leaderboard_history as history
-    from frontdesk.runner.outcome import outcome
+    from frontdesk.runner.outcome import ended
     from runstore.runlock import RunLock
 
     if any((args.add, args.against, args.drop, args.rejudge, args.instead_of)):
@@ -117,7 +117,7 @@ def _abandon(args: argparse.Namespace, folder: RunFolder) -> int:
     said = "the run is as it was before; the calls made stay in the journal, and the report counts them"
     tell(f"dropped: {dropped.told}; {said}", file=sys.stderr)
     if args.json:
-        print_object(outcome(args.command, 0, None, rated=False).model_copy(update={"run": str(folder.path)}))
+        print_object(ended(args.command, 0, run=str(folder.path)))
     return 0
 
 

@@ -71,10 +71,9 @@ def _lint(files: list[Path], *, as_json: bool) -> int:
     said = [line for file in files for line in lint_file(file)]
     if as_json:
         from frontdesk.cli.listing import print_object
-        from frontdesk.runner.outcome import outcome
+        from frontdesk.runner.outcome import ended
 
-        done = outcome("student", int(bool(said)), None, rated=False)
-        print_object(done.model_copy(update={"told": tuple(said)}))
+        print_object(ended("student", int(bool(said)), told=said))
         return int(bool(said))
     tell("\n".join(said) if said else f"{len(files)} topics: nothing to object to")
     return 1 if said else 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import overload
 
 from arena.judge import Judged, Judging, judged_before
 from arena.kept import KeptRounds
@@ -12,7 +11,7 @@ from arena.matches import Match
 from frontdesk.runner.runfolder import RunFolder
 from gateway.errors import as_failed
 from runstore.records import Failure, Judgment, Verdict
-from runstore.stored import Lines, writing
+from runstore.stored import Lines, WhenAsked, writing
 
 Item = tuple[Match, str]
 """A match and the criterion it is judged by."""
@@ -20,7 +19,7 @@ Records = tuple[Sequence[Judgment], Sequence[Verdict]]
 """All judgments and verdicts of a run."""
 
 
-class Items(Sequence[Item]):
+class Items(WhenAsked[Item]):
     """Every match on every criterion, each made when it is asked for; ``earlier``: what is known of them."""
 
     def __init__(self, played: Sequence[Match], how: Judging, earlier: KeptRounds) -> None:
@@ -31,14 +30,8 @@ class Items(Sequence[Item]):
     def __len__(self) -> int:
         return len(self._played) * len(self._criteria)
 
-    @overload
-    def __getitem__(self, index: int) -> Item: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Item]: ...
-    def __getitem__(self, index: int | slice) -> Item | Sequence[Item]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        match, criterion = divmod(index, len(self._criteria))
+    def at(self, place: int) -> Item:
+        match, criterion = divmod(place, len(self._criteria))
         return self._played[match], self._criteria[criterion]
 
     def before(self, index: int) -> Judged:

@@ -74,19 +74,44 @@ class Outcome(Result):
 
 def outcome(command: str, code: int, pipeline: StageWork | None, *, rated: bool) -> Outcome:
     """The outcome of a command over an open run; ``rated``: it made ratings, which are then part of it."""
+    if pipeline is None:
+        return ended(command, code)
     board = None
-    if pipeline is not None and rated and (file := pipeline.folder.file("leaderboard.json")).is_file():
+    if rated and (file := pipeline.folder.file("leaderboard.json")).is_file():
         board = read_leaderboard(file)
-    stopped = None if pipeline is None else pipeline.stopped
+    return ended(
+        command,
+        code,
+        run=str(pipeline.folder.path),
+        reason=None if pipeline.stopped is None else str(pipeline.stopped),
+        stages=pipeline.ended,
+        endpoints=endpoints_of(pipeline),
+        leaderboard=board,
+    )
+
+
+def ended(
+    command: str,
+    code: int,
+    *,
+    run: str | None = None,
+    reason: str | None = None,
+    stages: Sequence[StageDone] = (),
+    endpoints: Sequence[EndpointDone] = (),
+    leaderboard: Leaderboard | None = None,
+    told: Sequence[str] = (),
+) -> Outcome:
+    """The outcome of a command with an exit code, which may have opened no run."""
     return Outcome(
         command=command,
-        run=None if pipeline is None else str(pipeline.folder.path),
+        run=run,
         state=STATES.get(code, "stopped"),
         exit_code=code,
-        reason=None if stopped is None else str(stopped),
-        stages=() if pipeline is None else tuple(pipeline.ended),
-        endpoints=() if pipeline is None else tuple(endpoints_of(pipeline)),
-        leaderboard=board,
+        reason=reason,
+        stages=tuple(stages),
+        endpoints=tuple(endpoints),
+        leaderboard=leaderboard,
+        told=tuple(told),
     )
 
 

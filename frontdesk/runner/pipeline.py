@@ -146,26 +146,30 @@ class Pipeline(StageWork):
         written = 0
         with writing(self.folder.file("replies.jsonl"), Reply) as out:
 
-            def reply(ask: Ask, place: int) -> Awaitable[Reply]:
+            def asked_at(place: int) -> tuple[int, str]:
                 at, name = divmod(place, len(names))
-                return reply_to(ask, subsets[at], names[name], roles, settings[names[name]])
+                return at, names[name]
+
+            def reply(ask: Ask, place: int) -> Awaitable[Reply]:
+                at, name = asked_at(place)
+                return reply_to(ask, subsets[at], name, roles, settings[name])
 
             def keep(until: int) -> None:
                 """What was kept stands where it was asked for."""
                 for place in () if kept.is_empty else range(written, until):
-                    at, name = divmod(place, len(names))
-                    if (before := kept.replies.get((ids[at], names[name]))) is not None:
+                    at, name = asked_at(place)
+                    if (before := kept.replies.get((ids[at], name))) is not None:
                         out.add(before)
 
             def take(place: int, found: Reply | Exception) -> None:
                 nonlocal written
                 keep(place)
                 written = place + 1
-                at, name = divmod(place, len(names))
                 if isinstance(found, Reply):
                     out.add(found)
                 else:
-                    failures.append(as_failed(names[name], found).record("collect", subsets[at].id))
+                    at, name = asked_at(place)
+                    failures.append(as_failed(name, found).record("collect", subsets[at].id))
 
             flow = await self._stream("collect", work, reply, take, asked)
             keep(wanted)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from arena.scoring.sheets import Sheets, score_all
-from arena.trial import JudgeTrial, tried_ahead
+from arena.trial import tried_ahead
 from frontdesk.runner import published
 from frontdesk.runner.config import Config
 from frontdesk.runner.outcome import StageDone
@@ -76,7 +76,7 @@ async def perform(pipeline: StageWork, plan: Plan, material: Material, teller: T
     material.write(folder.path, plan)
     settings = {judge: gateway.endpoints[judge].adapter.settings for judge in plan.judges}
     asked = sum(part.calls for part in sheets_asked(plan.judges, len(material.sessions), plan.repeats))
-    trial = JudgeTrial(config.budget.trial_rounds, "sheets")
+    trial = pipeline.trial("sheets")
     if batch_poll_s is not None:
         trial.rounds = tried_ahead(trial.rounds, len(material.sessions), 1)
     heard: set[tuple[str, str, int]] = set()

@@ -3,6 +3,7 @@
 from runstore.tables.assumptions import Skipped, assume, told_on_stderr
 from runstore.tables.headers import Schema, clean_header, folded, rename_columns
 from runstore.tables.names import (
+    FILLING,
     Names,
     clean_name,
     is_width_variant,
@@ -16,6 +17,7 @@ from runstore.tables.shards import SUFFIXES, Shard, is_one_file, shards_of
 from runstore.tables.stream import Stream, open_stream
 
 __all__ = [
+    "FILLING",
     "FORMATS",
     "SUFFIXES",
     "Csv",

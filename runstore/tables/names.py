@@ -8,11 +8,11 @@ from pathlib import Path
 
 from runstore.problems import InputProblem
 
-_UNSEEN = (
-    "\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0"
+FILLING = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+"""Joiners, fillers and variation selectors, which Unicode counts as marks, letters or symbols; in a class."""
+_INVISIBLE = re.compile(
+    f"[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff{FILLING}]"
 )
-_INVISIBLE = re.compile(f"[{_UNSEEN}\ufe00-\ufe0f]")
 _WIDTH_TAGS = ("<wide>", "<narrow>", "<small>")
 _WHOLE = re.compile(r"([+-]?\d+)(?:\.0*)?")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")

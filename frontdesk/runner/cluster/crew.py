@@ -226,7 +226,7 @@ class Crew:
 def _check_certificates(on: On) -> None:
     """Raises Problem where Dask's configuration names none."""
     set_up = ("distributed.comm.tls.ca-file", "distributed.client.security-loader")
-    if not any(dask_config.get(name, None) for name in set_up):  # pyright: ignore[reportUnknownMemberType]
+    if not any(dask_config.get(name, None) for name in set_up):  # pyright: ignore[reportUnknownMemberType] - untyped
         lacking = "needs certificates: set distributed.comm.tls (ca-file, client cert and key) for Dask"
         raise Problem(f"--on {on.text}: {lacking}")
 
