@@ -49,13 +49,13 @@ def _correlation(key: str, name: str, x: ArrayLike, y: ArrayLike, level: float) 
 
 def _coefficient(key: str, x: FloatArray, y: FloatArray) -> float:
     if key == "kendall":
-        found = float(stats.kendalltau(x, y).statistic)
+        coefficient = float(stats.kendalltau(x, y).statistic)
     else:
         if key == "spearman":
             x, y = stats.rankdata(x), stats.rankdata(y)
         x, y = x - x.mean(), y - y.mean()
-        found = float(x @ y) / math.sqrt(float(x @ x) * float(y @ y))
-    return min(max(found, -1.0), 1.0)
+        coefficient = float(x @ y) / math.sqrt(float(x @ x) * float(y @ y))
+    return min(max(coefficient, -1.0), 1.0)
 
 
 def _interval(key: str, value: float, n: int, level: float) -> tuple[tuple[float, float] | None, str]:
