@@ -69,8 +69,8 @@ def _fitting(sentence: str, language: str, tables: Tables, groups: tuple[Tables,
     if (place := exact.get(sentence)) is not None:
         return words(*place[:2], language)(place[2]).format()  # without fields it still has doubled braces
     for (package, table, key), form in forms:
-        if found := form.fullmatch(sentence):
-            fields = found.groupdict().items()
+        if match := form.fullmatch(sentence):
+            fields = match.groupdict().items()
             said = {name: spoken_by(value, language, *groups) for name, value in fields}
             return words(package, table, language)(key, **said)
     return None

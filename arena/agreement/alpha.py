@@ -38,7 +38,7 @@ def cronbach(ratings: ArrayLike, *, level: float = 0.95) -> Statistic:
         return Statistic(key, name, 1.0, used, n, interval_method=method)
     tail = (1 - level) / 2
     df = (used - 1, (used - 1) * (k - 1))
-    bounds = tuple(1 - (1 - value) * float(fdtri(*df, q)) for q in (1 - tail, tail))
+    bounds = tuple(1 - (1 - value) * float(fdtri(df[0], df[1], q)) for q in (1 - tail, tail))
     return Statistic(
         key, name, value, used, n, interval=(bounds[0], bounds[1]), level=level, interval_method="F, Feldt 1965"
     )

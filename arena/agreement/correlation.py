@@ -51,13 +51,13 @@ def _coefficient(key: str, x: FloatArray, y: FloatArray) -> float:
     if key == "kendall":
         from scipy.stats import kendalltau  # most of a second to load, for this coefficient only
 
-        found = float(kendalltau(x, y).statistic)
+        coefficient = float(kendalltau(x, y).statistic)
     else:
         if key == "spearman":
             x, y = mid_ranks(x), mid_ranks(y)
         x, y = x - x.mean(), y - y.mean()
-        found = float(x @ y) / math.sqrt(float(x @ x) * float(y @ y))
-    return min(max(found, -1.0), 1.0)
+        coefficient = float(x @ y) / math.sqrt(float(x @ x) * float(y @ y))
+    return min(max(coefficient, -1.0), 1.0)
 
 
 def _interval(key: str, value: float, n: int, level: float) -> tuple[tuple[float, float] | None, str]:

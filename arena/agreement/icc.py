@@ -114,11 +114,11 @@ def icc(ratings: ArrayLike, *, level: float = 0.95) -> tuple[Statistic, ...]:
         return tuple(missing(key, name, reason, len(table), n) for key, name in _names(raters, None))
     centred = settle(table)
     centred = centred - np.nanmean(centred)
-    found = components(centred)
+    parts = components(centred)
     gaps = int(np.isnan(centred).sum())
     average = len(centred) / float((1 / np.isfinite(centred).sum(axis=1)).sum())
-    bounds = _intervals(centred, found, level)
-    singles = {form: _single(form, found, float(np.nanvar(centred))) for form in FORMS}
+    bounds = _intervals(centred, parts, level)
+    singles = {form: _single(form, parts, float(np.nanvar(centred))) for form in FORMS}
     notes = (f"{gaps} of {table.size} ratings missing; all ratings given are used",) if gaps else ()
     out: list[Statistic] = []
     for key, name in _names(table.shape[1], average if gaps else None):
@@ -159,16 +159,16 @@ def _unusable(table: FloatArray) -> str | None:
     return None
 
 
-def _single(form: str, found: Components, variance: float) -> tuple[float | None, str]:
+def _single(form: str, parts: Components, variance: float) -> tuple[float | None, str]:
     """The single-rater coefficient, or None and why."""
-    if form != "1" and not found.connected[0]:
+    if form != "1" and not parts.connected[0]:
         return None, "items and raters fall into groups that share no rater"
-    if form != "1" and not np.isfinite(found.residual[0]):
+    if form != "1" and not np.isfinite(parts.residual[0]):
         return None, "too few ratings: nothing is left to estimate the error from"
-    target = float((found.target_one_way if form == "1" else found.target)[0])
+    target = float((parts.target_one_way if form == "1" else parts.target)[0])
     if target < -_NOISE * variance:
         return None, "negative, not meaningful: items differ less than the raters' disagreement would make them"
-    value = float(found.single(form)[0])
+    value = float(parts.single(form)[0])
     if not np.isfinite(value):
         return None, "no variance between items"
     return (1.0 if value > 1 - _NOISE else max(value, 0.0)), ""
@@ -194,9 +194,9 @@ def _stepped_limits(
 Bounds = dict[str, tuple[tuple[float, float] | None, str]]
 
 
-def _intervals(table: FloatArray, found: Components, level: float) -> Bounds:
+def _intervals(table: FloatArray, parts: Components, level: float) -> Bounds:
     if np.isfinite(table).all() and _may_be_normal(table):
-        return _f_intervals(table, found, level)
+        return _f_intervals(table, parts, level)
     among = groups(len(table), None, table)
     kept = np.ones((among.count, len(table)))
     kept[among.of, np.arange(len(table))] = 0
@@ -207,7 +207,7 @@ def _intervals(table: FloatArray, found: Components, level: float) -> Bounds:
     for form in FORMS:
         connected = (form == "1") | (left_out.connected > 0)
         without = np.where(connected, left_out.single(form), np.nan)
-        out[form] = interval(float(found.single(form)[0]), without, among, level, mode=mode)
+        out[form] = interval(float(parts.single(form)[0]), without, among, level, mode=mode)
     return out
 
 
@@ -245,7 +245,7 @@ def mean_squares(table: ArrayLike) -> dict[str, float]:
     }
 
 
-def _f_intervals(table: FloatArray, found: Components, level: float) -> Bounds:
+def _f_intervals(table: FloatArray, parts: Components, level: float) -> Bounds:
     n, k = table.shape
     ms = mean_squares(table)
     floor = _NOISE * float(table.var())
@@ -258,7 +258,7 @@ def _f_intervals(table: FloatArray, found: Components, level: float) -> Bounds:
     if max(ms["MSJ"], ms["MSE"]) <= floor:
         out["2"] = flat
     else:
-        bounds = _agreement_interval(ms, n, k, float(found.single("2")[0]), level)
+        bounds = _agreement_interval(ms, n, k, float(parts.single("2")[0]), level)
         out["2"] = (bounds, "F distribution, Satterthwaite's degrees of freedom")
     return out
 

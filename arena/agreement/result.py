@@ -137,10 +137,10 @@ class SignificanceTest:
 
 def find(statistics: Iterable[Statistic], key: str) -> Statistic:
     """The one statistic with this key. Raises KeyError, listing what there is, rather than give a neighbour."""
-    found = {statistic.key: statistic for statistic in statistics}
-    if key not in found:
-        raise KeyError(f"no statistic {key!r}; there are {', '.join(sorted(found))}")
-    return found[key]
+    by_key = {statistic.key: statistic for statistic in statistics}
+    if key not in by_key:
+        raise KeyError(f"no statistic {key!r}; there are {', '.join(sorted(by_key))}")
+    return by_key[key]
 
 
 def missing(

@@ -84,9 +84,9 @@ def compare(x: ArrayLike, y: ArrayLike, *, label: str = "", level: float = 0.95)
 
 def compare_many(measures: Sequence[tuple[str, ArrayLike, ArrayLike]], *, level: float = 0.95) -> list[Comparison]:
     """:func:`compare` for (label, first, second) of each measure, with Holm's correction over all of them."""
-    found = [compare(x, y, label=label, level=level) for label, x, y in measures]
-    adjusted = holm([one.welch.p_value for one in found])
-    return [replace(one, adjusted_p=p) for one, p in zip(found, adjusted, strict=True)]
+    comparisons = [compare(x, y, label=label, level=level) for label, x, y in measures]
+    adjusted = holm([comparison.welch.p_value for comparison in comparisons])
+    return [replace(comparison, adjusted_p=p) for comparison, p in zip(comparisons, adjusted, strict=True)]
 
 
 def _groups(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray, int]:

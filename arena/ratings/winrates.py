@@ -104,12 +104,12 @@ def _by_cluster(battles: Battles, rows: Rows, wins: Floats) -> tuple[Floats, Flo
         used = np.flatnonzero(dense)
         net, pair = dense[used], used // rows.clusters
     else:
-        found = [
+        parts = [
             _summed(pair_of_cell[cell] * np.int64(rows.clusters) + cluster, sign[cell] * weight)
             for cell, cluster, weight in rows.blocks()
         ]
         key, net = _summed(
-            np.concatenate([keys for keys, _ in found]), np.concatenate([part for _, part in found])
+            np.concatenate([keys for keys, _ in parts]), np.concatenate([part for _, part in parts])
         )
         pair = key // rows.clusters
     total = sums(pair, net, len(met))

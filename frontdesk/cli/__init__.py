@@ -153,10 +153,10 @@ class Parser(argparse.ArgumentParser):
 
     def steps(self) -> list[Parser]:
         """The parsers of its commands or steps."""
-        found = (action.choices for action in self._actions)
+        choices = (action.choices for action in self._actions)
         return [
             step
-            for steps in found
+            for steps in choices
             if isinstance(steps, dict)
             for step in cast("dict[str, Parser]", steps).values()
         ]

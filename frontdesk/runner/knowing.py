@@ -60,10 +60,10 @@ def taker_of(config: Config, student: str | None, prompts: Path | None) -> Model
 def hashes_of(labellers: tuple[Labeller, ...]) -> dict[str, str]:
     """The prompt files that labellers use."""
     return {
-        name: found
+        name: hash_
         for labeller in labellers
         if isinstance(labeller, ModelLabeller)
-        for name, found in labeller.hashes.items()
+        for name, hash_ in labeller.hashes.items()
     }
 
 

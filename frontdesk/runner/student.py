@@ -152,7 +152,9 @@ class StudentStage:
 
     def _students(self, subsets: Sequence[Subset]) -> list[Situation]:
         """The panel's students: subsets in drawn order, again with other first states until there are enough."""
-        drawn = shuffled([(one.id, one) for one in self.on_topics(subsets)], self.config.run.seed, "panel")
+        drawn = shuffled(
+            [(subset.id, subset) for subset in self.on_topics(subsets)], self.config.run.seed, "panel"
+        )
         wanted = self.config.require_student().panel if drawn else 0
         return [
             self._situation(drawn[at % len(drawn)], f"{drawn[at % len(drawn)].id}#{at // len(drawn)}")
