@@ -22,7 +22,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtrit
 
 from arena.agreement.result import FloatArray, Statistic, StatisticRow, missing, settle
 from runstore.results import Number, Result
@@ -269,7 +269,7 @@ class _Report:
         if df + 1 < _FEWEST_CLUSTERS or error < 1e-12:
             why = "labels show no spread" if error < 1e-12 else f"fewer than {_FEWEST_CLUSTERS} labelled clusters"
             return Statistic(key, name, held, used, n, unit="labels", interval_method=f"no interval: {why}")
-        half = float(stats.t.ppf((1 + self.level) / 2, df)) * error
+        half = float(stdtrit(df, (1 + self.level) / 2)) * error
         interval = min(max(value - half, low), high), max(min(value + half, high), low)
         method = f"t, {df} degrees of freedom, variance over clusters"
         return Statistic(
@@ -305,7 +305,7 @@ def _width(calibrated: Calibrated, n: int, N: int) -> float:
     vy, vf, cov = calibrated.human_variance, calibrated.judge_variance, calibrated.covariance
     best = cov / (vf * (1 + n / N)) if N > 0 and vf > 0 else 0.0
     variance = _independent_variance(min(max(best, 0.0), 1.0), n, N, vy, vf, cov) * calibrated.design_effect
-    return 2 * float(stats.t.ppf((1 + calibrated.level) / 2, max(n - 2, 1))) * math.sqrt(max(variance, 0.0))
+    return 2 * float(stdtrit(max(n - 2, 1), (1 + calibrated.level) / 2)) * math.sqrt(max(variance, 0.0))
 
 
 def _fewest(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import fdtri
 
 from arena.agreement.jackknife import FEWEST_CLUSTERS, groups, interval, mode_of
 from arena.agreement.result import FloatArray, Statistic, missing, settle
@@ -116,7 +116,7 @@ def icc(ratings: ArrayLike, *, level: float = 0.95) -> tuple[Statistic, ...]:
     centred = centred - np.nanmean(centred)
     parts = components(centred)
     gaps = int(np.isnan(centred).sum())
-    average = float(stats.hmean(np.isfinite(centred).sum(axis=1)))
+    average = len(centred) / float((1 / np.isfinite(centred).sum(axis=1)).sum())
     bounds = _intervals(centred, parts, level)
     singles = {form: _single(form, parts, float(np.nanvar(centred))) for form in FORMS}
     notes = (f"{gaps} of {table.size} ratings missing; all ratings given are used",) if gaps else ()
@@ -211,6 +211,11 @@ def _intervals(table: FloatArray, parts: Components, level: float) -> Bounds:
     return out
 
 
+def _skewness(table: FloatArray) -> float:
+    away = table - table.mean()
+    return float((away**3).mean() / (away**2).mean() ** 1.5)
+
+
 def _may_be_normal(table: FloatArray) -> bool:
     """Whether limits may presume normal ratings: enough values, none too often, not heaped at one end, and errors
     that most items show (where raters mostly agree, the few disagreements are no normal error).
@@ -222,7 +227,7 @@ def _may_be_normal(table: FloatArray) -> bool:
         len(counts) >= _FEWEST_VALUES
         and counts.max() <= _COMMONEST_SHARE * table.size
         and alike <= _ALIKE_SHARE
-        and abs(float(stats.skew(table, axis=None))) <= most_skew
+        and abs(_skewness(table)) <= most_skew
     )
 
 
@@ -260,7 +265,7 @@ def _f_intervals(table: FloatArray, parts: Components, level: float) -> Bounds:
 
 def _f_interval(F: float, df1: int, df2: int, k: int, level: float) -> tuple[float, float]:
     tail = (1 + level) / 2
-    low, high = F / float(stats.f.ppf(tail, df1, df2)), F * float(stats.f.ppf(tail, df2, df1))
+    low, high = F / float(fdtri(df1, df2, tail)), F * float(fdtri(df2, df1, tail))
     return (low - 1) / (low + k - 1), (high - 1) / (high + k - 1)
 
 
@@ -269,7 +274,7 @@ def _agreement_interval(ms: dict[str, float], n: int, k: int, rho: float, level:
     a, b = k * rho * ms["MSJ"], (n * (1 - rho) + k * rho * (n - 1)) * ms["MSE"]
     v = (a + b) ** 2 / (a**2 / (k - 1) + b**2 / ((n - 1) * (k - 1))) if a or b else 1.0
     tail = (1 + level) / 2
-    F_low, F_high = float(stats.f.ppf(tail, n - 1, v)), float(stats.f.ppf(tail, v, n - 1))
+    F_low, F_high = float(fdtri(n - 1, v, tail)), float(fdtri(v, n - 1, tail))
     rest = k * ms["MSJ"] + (k * n - k - n) * ms["MSE"]
     lower = n * (ms["MSB"] - F_low * ms["MSE"]) / (F_low * rest + n * ms["MSB"])
     upper = n * (F_high * ms["MSB"] - ms["MSE"]) / (rest + n * F_high * ms["MSB"])

@@ -150,6 +150,12 @@ def missing(
     return Statistic(key, name, None, n_used, n, unit=unit, reason=reason, notes=notes)
 
 
+def mid_ranks(values: FloatArray) -> FloatArray:
+    """(n,) -> (n,) ranks from 1; equal values share the mean of theirs."""
+    _, where, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[where]
+
+
 def settle(values: ArrayLike, magnitude: float | None = None) -> FloatArray:
     """Values without float noise: rounded to 12 digits of ``magnitude`` (default: the largest of them).
 

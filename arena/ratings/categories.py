@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from arena.ratings.battles import Battles
 from arena.ratings.design import Design, cell_design
@@ -164,6 +163,8 @@ def shrink(cells: Sequence[tuple[Design, Floats]], pooled: Fit, dispersion: floa
         )
 
     bounds = (float(np.log(_NARROWEST)), float(np.log(_WIDEST)))
+    from scipy.optimize import minimize_scalar  # a third of a second to load, for categories only
+
     best = minimize_scalar(cost, bounds=bounds, method="bounded", options={"xatol": 0.02})
     tau = float(np.exp(best.x))
     return tau, fits(tau)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from arena.ratings.battles import Battles, Rows
 from arena.ratings.cells import sums
@@ -85,7 +85,7 @@ def _weighted(battles: Battles) -> Floats:
 
 def _normal(net: Floats, variance: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(variance > 0, 2 * norm.sf(np.abs(net) / np.sqrt(variance)), np.nan)
+        return np.where(variance > 0, 2 * ndtr(-np.abs(net) / np.sqrt(variance)), np.nan)
 
 
 def _mirrored(upper: Floats) -> Floats:

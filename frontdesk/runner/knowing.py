@@ -37,10 +37,9 @@ def labellers_of(config: Config, prompts: Path | None) -> tuple[Labeller, ...]:
     """Endpoints with the moves prompt, or the labeller that needs no model. Raises Problem, InputProblem."""
     if PHRASES in config.endpoints:
         raise Problem(f"endpoints.{PHRASES}: expected another name, as student.labellers means its own by it")
-    names = (config.student or StudentSection()).labellers
     return tuple(
         PhraseLabeller() if name == PHRASES else ModelLabeller.load(name, config.run.language, prompts)
-        for name in names
+        for name in config.labellers
     )
 
 

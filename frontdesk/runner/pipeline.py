@@ -86,9 +86,7 @@ class Pipeline(StageWork):
                 copy=copy, place=place, knowing=cast.knowing,
             )  # fmt: skip
 
-        readers = [] if cast.knowing is None else [cast.knowing.labeller.name]
-        readers += [] if how.act_reader is None else [how.act_reader]
-        asked = [name for name in (how.student, how.teacher, *readers) if name in self.opened().endpoints]
+        asked = [name for name in self.config.simulating() if name in self.opened().endpoints]
         failures: list[Failure] = []
         complete = 0
         with writing(self.folder.file("dialogues.jsonl"), Dialogue) as out:

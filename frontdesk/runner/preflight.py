@@ -188,7 +188,7 @@ def _parts(config: Config) -> Iterator[tuple[str, str, Play]]:
     if config.judge is not None:
         for name in config.judge.endpoints:
             yield name, "judge", _judge(name, subset, sample, config)
-    if config.student is not None:
+    if config.student is not None or (config.simulate is not None and config.simulate.acts == "knowledge"):
         yield from _labellers(config, sample)
 
 

@@ -12,7 +12,7 @@ from arena.learning.leaves import Forest
 from arena.learning.panel import Known
 from arena.learning.result import Made, StudentSide, read_student
 from frontdesk.runner import plan, prepare, published
-from frontdesk.runner.config import PHRASES, RULES, Config, StudentSection
+from frontdesk.runner.config import RULES, Config, StudentSection
 from frontdesk.runner.families import family_of
 from frontdesk.runner.knowing import Knowledge, hashes_of, labellers_of, taker_of
 from frontdesk.runner.rating import settings_of as rating_settings
@@ -117,8 +117,7 @@ class StudentStage:
         how = self.config.require_student()
         student, baseline = plan.speakers(self.config)
         tutors = self.settings if how.continued == "own" else {baseline: None}
-        readers = [name for name in how.labellers if name != PHRASES]
-        named = [student, *tutors, *readers, None if how.quiz == RULES else how.quiz]
+        named = [student, *tutors, *self.config.readers, None if how.quiz == RULES else how.quiz]
         return list(dict.fromkeys(name for name in named if name is not None))
 
     def work(self, subsets: Sequence[Subset], replies: Sequence[Reply]) -> list[Branch]:
@@ -249,7 +248,7 @@ class StudentStage:
             turns=len(how.branches),
             branches=how.branches,
             continued=how.continued,
-            labellers=how.labellers,
+            labellers=self.config.labellers,
             student=self.rolling.student or "",
             quiz=how.quiz,
             margin=outcomes.margin,
@@ -260,10 +259,9 @@ class StudentStage:
     def _same_family(self) -> bool:
         """Whether a labeller and a judge are models of one family, which inflates how far they agree."""
         judges = self.config.judge.endpoints if self.config.judge is not None else ()
-        labellers = [name for name in self.config.require_student().labellers if name != PHRASES]
         families = [
             {family_of(settings_of(name, self.config.endpoints[name])) for name in names}
-            for names in (judges, labellers)
+            for names in (judges, self.config.readers)
         ]
         return bool(families[0] & families[1])
 

@@ -23,6 +23,7 @@ from typing import IO
 from gateway.user_cache import VARIABLE, private_folder, user_cache
 from runstore.problems import Problem
 from runstore.publish import replacing
+from runstore.spoken import CONSOLE
 
 Say = Callable[[str], None]
 _BLOCK = 1 << 20
@@ -61,7 +62,7 @@ MODELS: dict[str, ModelFile] = {SMOLLM2.name: SMOLLM2}
 
 
 def say_on_stderr(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
+    sys.stderr.write(f"{CONSOLE.get()(line)}\n")
     sys.stderr.flush()
 
 
