@@ -19,13 +19,12 @@ from runstore.records import Language
 from simulator.realism.result import FailureRate, Fidelity, Gate, Group, NoRealism, Quality, Realism
 
 
-def quality(found: Quality | None, config: Config) -> Section | None:
+def quality(found: Quality | None, config: Config, language: Language) -> Section | None:
     """The section of a run's report; None where quality has not been assessed."""
     if found is None:
         return None
-    language = config.run.language
     blocks = [_lead(found.gate, language), _profile(found, language), *_distance(found.realism, language)]
-    blocks += [_failures(found.failures, language), *_fidelity(found.fidelity, config)]
+    blocks += [_failures(found.failures, language), *_fidelity(found.fidelity, config, language)]
     return Section("quality", _say("students", language), blocks)
 
 
@@ -41,7 +40,7 @@ def document(found: Quality, config: Config) -> Document:
             _say("realism", language),
             [*_distance(near, language), *_groups(near.levels, language), *_groups(near.personas, language)],
         ),
-        Section("fidelity", _say("fidelity", language), _fidelity(found.fidelity, config)),
+        Section("fidelity", _say("fidelity", language), _fidelity(found.fidelity, config, language)),
         Section("failures", _say("failures", language), [_failures(found.failures, language, rules=True)]),
         *_steered(found, language),
         Section("diversity", _say("diversity", language), [_diversity(found, language)]),
@@ -79,7 +78,7 @@ def console(found: Quality, config: Config) -> list[Block]:
     language = config.run.language
     return [
         _profile(found, language),
-        *_fidelity(found.fidelity, config),
+        *_fidelity(found.fidelity, config, language),
         _failures(found.failures, language),
         _checks(found.gate, language, brief=True),
         _lead(found.gate, language),
@@ -174,8 +173,7 @@ def _failures(failures: Mapping[str, FailureRate], language: Language, *, rules:
     return _table(heads, rows, language, title="" if rules else "failures")
 
 
-def _fidelity(found: Fidelity, config: Config) -> list[Block]:
-    language = config.run.language
+def _fidelity(found: Fidelity, config: Config, language: Language) -> list[Block]:
     directions = [
         (
             factor_name(config, row.factor),
