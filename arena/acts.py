@@ -50,7 +50,7 @@ def read_act(raw: str, finish: str, quoted: Sequence[str] = ()) -> Reading[Act |
     """The act that a reply names; nothing where it names none of the six."""
     reply = read_object(raw, finish=finish, keys=("act",), quoted=quoted)
     named: object = None if reply.value is None else reply.value.get("act")
-    found: Act | None = next((act for act in ACTS if act == named), None)
-    if found is None:
+    act_named: Act | None = next((act for act in ACTS if act == named), None)
+    if act_named is None:
         return Reading(None, is_readable=False, reason=reply.reason or f"no act: {named!r:.40}")
-    return Reading(cast("Act | None", found), is_readable=True)
+    return Reading(cast("Act | None", act_named), is_readable=True)

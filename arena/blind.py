@@ -90,10 +90,10 @@ def read_levels(
     reply = read_object(raw, finish=finish, keys=tuple(factors), quoted=quoted)
     if reply.value is None:
         return Reading({}, is_readable=False, reason=reply.reason)
-    found = {name: _level(levels, reply.value.get(name)) for name, levels in factors.items()}
-    missing = [name for name, level in found.items() if level is None]
+    told = {name: _level(levels, reply.value.get(name)) for name, levels in factors.items()}
+    missing = [name for name, level in told.items() if level is None]
     return Reading(
-        found, is_readable=len(missing) < len(found), is_whole=not missing, reason=", ".join(missing) or None
+        told, is_readable=len(missing) < len(told), is_whole=not missing, reason=", ".join(missing) or None
     )
 
 

@@ -105,7 +105,15 @@ class JudgePanel:
         )
         text = prompts.load(PACKAGE, name, language, folder)
         criteria = digest(
-            [(one.id, one.name, one.description, *([one.role] if one.role else [])) for one in how.criteria],
+            [
+                (
+                    criterion.id,
+                    criterion.name,
+                    criterion.description,
+                    *([criterion.role] if criterion.role else []),
+                )
+                for criterion in how.criteria
+            ],
             size=8,
         )
         hashes = {f"{name}.{language}": text.hash, "criteria": criteria}
@@ -122,7 +130,7 @@ class JudgePanel:
         mark = fence(history, reply_a, reply_b)
         fields = {"history": history, "reply_a": reply_a, "reply_b": reply_b, "fence": mark}
         if criterion not in self._criteria:
-            chosen = [one for one in self.how.criteria if criterion in (OVERALL, one.id)]
+            chosen = [each for each in self.how.criteria if criterion in (OVERALL, each.id)]
             self._criteria[criterion] = render(chosen)
         name = "criterion" if self.how.one_by_one else "criteria"
         filled = self.text.fill(**fields, **{name: self._criteria[criterion]})
@@ -254,13 +262,13 @@ async def judge_match(
     rounds = [(number, judge) for number in range(1, how.rounds + 1) for judge in how.judges]
     judgments: list[Judgment] = []
     failures: list[tuple[str, CallFailed]] = []
-    for batch in [rounds[: how.needed], *([one] for one in rounds[how.needed :])]:
+    for batch in [rounds[: how.needed], *([asked] for asked in rounds[how.needed :])]:
         if is_decided(judgments, how.asked):
             break
         known, new = _sorted_out(batch, match, criterion, earlier)
         judgments.extend(known)
         outcome = await each(
-            new, lambda one: judge_round(ask, panel, match, one[1], criterion, one[0]), at_once=len(new)
+            new, lambda asked: judge_round(ask, panel, match, asked[1], criterion, asked[0]), at_once=len(new)
         )
         if outcome.stopped is not None:
             raise outcome.stopped
@@ -269,7 +277,7 @@ async def judge_match(
             (round_item(match.id, criterion, judge, number), as_failed(judge, error))
             for (number, judge), error in outcome.failed
         )
-    judgments.sort(key=lambda one: rounds.index((one.round, one.judge)))
+    judgments.sort(key=lambda asked: rounds.index((asked.round, asked.judge)))
     decided = verdict(judgments, match.endpoints, how.asked) if judgments else None
     return Judged(match, criterion, tuple(judgments), tuple(failures), decided)
 
@@ -281,9 +289,9 @@ def _sorted_out(
     known: list[Judgment] = []
     new: list[tuple[int, str]] = []
     for at, judge in rounds:
-        found = earlier.judgments.get((match.subset.id, *match.endpoints, criterion, judge, at))
-        if found is not None:
-            known.append(found)
+        judgment = earlier.judgments.get((match.subset.id, *match.endpoints, criterion, judge, at))
+        if judgment is not None:
+            known.append(judgment)
         elif round_item(match.id, criterion, judge, at) not in earlier.failures:
             new.append((at, judge))
     return known, new

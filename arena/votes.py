@@ -83,7 +83,7 @@ def verdict(judgments: Sequence[Judgment], endpoints: tuple[str, str], asked: in
         raise ValueError(f"endpoints {sorted(strangers)} are not in this match")
     subset, dialogue, criterion = matches.pop()
     outcome, winner, agreement = majority([(judgment.outcome, judgment.winner) for judgment in judgments], asked)
-    ordered = sorted(judgments, key=lambda one: (one.judge, one.round))
+    ordered = sorted(judgments, key=lambda cast: (cast.judge, cast.round))
     return Verdict(
         subset=subset,
         dialogue=dialogue,
@@ -93,6 +93,6 @@ def verdict(judgments: Sequence[Judgment], endpoints: tuple[str, str], asked: in
         winner=winner,
         agreement=agreement,
         votes=tuple(
-            Vote(judge=one.judge, round=one.round, outcome=one.outcome, winner=one.winner) for one in ordered
+            Vote(judge=cast.judge, round=cast.round, outcome=cast.outcome, winner=cast.winner) for cast in ordered
         ),
     )

@@ -1,5 +1,9 @@
 """What the student's side measures, and how surely.  python bench/student.py [PART ...]
 
+    python bench/student.py labels --config run.toml --endpoint NAME [--language ko]
+
+measures an endpoint of a configuration as labeller: 186 utterances a language, spoken freely, one call each.
+
 coverage   how often the interval of D holds the difference of a scripted world (200 runs)
 variance   variance of D by pairing, probability scoring and common draws, against unpaired and diced
 samples    D's expectation at 1, 2 and 4 samples of each utterance, and the gap in ratings of the same verdicts
@@ -23,11 +27,15 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from arena.learning.labelling import ModelLabeller
 from arena.learning.paired import clustered_mean
 from arena.learning.panel import label_row
 from arena.learning.phrases import labels_of, said_of
 from arena.ratings.leaderboard import build
 from arena.ratings.verdicts import from_verdicts
+from frontdesk.runner import config_file
+from gateway.engine import Gateway
+from gateway.errors import CallFailed
 from gateway.prompt import Ask
 from knowledge import load_learning, load_topics
 from knowledge.topic import Topic
@@ -206,18 +214,62 @@ def labels() -> None:
         _labelled(f"{language}, spoken, held", list(spoken(language, held=True)))
 
 
-def _labelled(name: str, made: Sequence[Planted]) -> None:
+def labels_by(config: Path, endpoint: str, languages: Sequence[str]) -> None:
+    """Moves and leaks as an endpoint of a configuration reads them: one call an utterance."""
+    settings = config_file.load(config).endpoints
+    if endpoint not in settings:
+        raise SystemExit(f"{config}: found no [endpoints.{endpoint}]")
+    for language in languages:
+        made = {str(at): one for at, one in enumerate(spoken(language))}
+        read = LOOP.run_until_complete(_read_by(endpoint, settings[endpoint], language, made))
+        told = {node: {label.component for label in found if label.component and label.move == "tell" and label.found}
+                for node, found in read.items()}  # fmt: skip
+        print(f"labels: {endpoint}, {language}: {len(made) - len(read)} of {len(made)} could not be read")
+        _figures(f"{endpoint}, {language}, spoken", endpoint, {node: made[node] for node in read}, read, told)
+
+
+async def _read_by(
+    name: str, settings: Mapping[str, Any], language: str, made: Mapping[str, Planted]
+) -> dict[str, list[MoveLabel]]:
+    """The labels of each utterance for which some came that can be read."""
+    labeller = ModelLabeller.load(name, language)
+
+    async def read(node: str, one: Planted) -> tuple[str, list[MoveLabel]] | None:
+        try:
+            return node, list(await labeller(gateway.ask, one.topic, "", one.text, node=node, repeat=0))
+        except CallFailed as failed:
+            print(f"labels: {node}: {failed}", file=sys.stderr)
+            return None
+
+    async with Gateway.open({name: settings}) as gateway:
+        found = await asyncio.gather(*(read(node, one) for node, one in made.items()))
+    return dict(one for one in found if one is not None)
+
+
+def _labelled(name: str, planted_ones: Sequence[Planted]) -> None:
+    made = {str(at): one for at, one in enumerate(planted_ones)}
+    read = {node: labels_of(one.topic, one.text, node) for node, one in made.items()}
+    told = {node: {component for component, _ in said_of(one.topic, one.text)} for node, one in made.items()}
+    _figures(name, "phrases", made, read, told)
+
+
+def _figures(
+    name: str,
+    labeller: str,
+    made: Mapping[str, Planted],
+    read: Mapping[str, Sequence[MoveLabel]],
+    told: Mapping[str, set[str]],
+) -> None:
     """Moves as the panel counts them, and leaks: components that an utterance states."""
-    known = {str(at): one.moves for at, one in enumerate(made)}
-    read = [label for at, one in enumerate(made) for label in labels_of(one.topic, one.text, str(at))]
+    every = [label for found in read.values() for label in found]
     for move in ("all", "tell", "hint", "contrast", "ask", "wrong"):
-        wanted = {node: {c: m for c, m in moves.items() if move in ("all", m[0])} for node, moves in known.items()}
-        given = [label for label in read if move in ("all", label.move)]
-        row = label_row("phrases", wanted, given)
+        wanted = {
+            node: {c: m for c, m in one.moves.items() if move in ("all", m[0])} for node, one in made.items()
+        }
+        row = label_row(labeller, wanted, [label for label in every if move in ("all", label.move)])
         print(f"labels: {name} ({len(made)}): {move:<8} {_shares(row.right, row.given, row.known)}")
-    found = [{component for component, _ in said_of(one.topic, one.text)} for one in made]
-    right = sum(len(f & one.states) for f, one in zip(found, made, strict=True))
-    given, true = sum(map(len, found)), sum(len(one.states) for one in made)
+    right = sum(len(told[node] & one.states) for node, one in made.items())
+    given, true = sum(map(len, told.values())), sum(len(one.states) for one in made.values())
     print(f"labels: {name} ({len(made)}): leaks    {_shares(right, given, true)}")
 
 
@@ -243,7 +295,6 @@ def order(runs: int = 20, dialogues: int = 100) -> None:
 
 
 def calls(subsets_wanted: int = 200) -> None:
-    from frontdesk.runner import config_file as configuration
     from frontdesk.runner import plan
     from tests.support.fake_provider import FakeProvider
     from tests.support.small_runs import counts, finished_twice, start
@@ -258,7 +309,7 @@ def calls(subsets_wanted: int = 200) -> None:
         sizes = {"dialogues": subsets_wanted // 2, "subsets": subsets_wanted}
         two = write_student_config(folder / "two.toml", provider, names, collected=names[:2], **sizes)
         three = write_student_config(folder / "three.toml", provider, names, **sizes)
-        asked = plan.workload(configuration.load(two)).calls
+        asked = plan.workload(config_file.load(two)).calls
         formula = sum(part.calls for part in asked)
         process = start("run", two, "--run", folder / "two")
         while provider.stats.calls < formula * 0.7 and process.poll() is None:
@@ -287,7 +338,15 @@ PARTS: Mapping[str, Callable[[], None]] = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help="all of them where none is given")
+    parser.add_argument("--config", type=Path, help="with --endpoint: the configuration that it stands in")
+    parser.add_argument("--endpoint", help="labels: measure this endpoint instead of the topics' phrases")
+    parser.add_argument("--language", choices=("en", "ko"), help="with --endpoint: one alone (both)")
     args = parser.parse_args()
+    if args.endpoint:
+        if args.parts != ["labels"] or args.config is None:
+            parser.error("--endpoint goes with labels and --config")
+        labels_by(args.config, args.endpoint, [args.language] if args.language else ["en", "ko"])
+        return 0
     for name in args.parts or PARTS:
         PARTS[name]()
         sys.stdout.flush()

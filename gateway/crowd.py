@@ -105,11 +105,11 @@ async def stream(
         nonlocal next_out
         waiting[number] = outcome
         while next_out in waiting:
-            one = waiting.pop(next_out)
-            if one is not None:
-                flow.failed += isinstance(one, Exception)
-                flow.done += not isinstance(one, Exception)
-                take(items[next_out], one)
+            result = waiting.pop(next_out)
+            if result is not None:
+                flow.failed += isinstance(result, Exception)
+                flow.done += not isinstance(result, Exception)
+                take(items[next_out], result)
             next_out += 1
         room.set()
 

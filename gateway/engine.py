@@ -275,7 +275,7 @@ class Gateway:
         try:
             await self._recorder.announced(target, call)
             started = self.clocks.ticks()
-            found = await self._send(target, call, attempt)
+            outcome = await self._send(target, call, attempt)
         except BaseException:
             target.gate.left()
             raise
@@ -284,9 +284,9 @@ class Gateway:
             self.budget.left(call.most)
         call.is_out = False
         latency = round(self.clocks.ticks() - started, 4)
-        if isinstance(found, Fault):
-            return await self._settle_fault(target, call, attempt, found, latency)
-        return await self._finish(target, call, reserved, attempt, found, latency)
+        if isinstance(outcome, Fault):
+            return await self._settle_fault(target, call, attempt, outcome, latency)
+        return await self._finish(target, call, reserved, attempt, outcome, latency)
 
     async def _send(self, target: Endpoint, call: Call, attempt: Attempt) -> Answer | Fault:
         """The adapter's work under the attempt's deadline."""

@@ -112,7 +112,7 @@ class _Line:
         self._numbers += 1
         self._lent[self._numbers] = (holder, start, own, tokens)
         if self._numbers % 4096 == 0:
-            self._lent = {number: one for number, one in self._lent.items() if one[1] > now - 60}
+            self._lent = {number: loan for number, loan in self._lent.items() if loan[1] > now - 60}
         return Place(max(0.0, start - now), self._numbers)
 
     def give_back(self, number: int) -> None:
@@ -126,7 +126,7 @@ class _Line:
     def forget(self, holder: str) -> None:
         """What a process that is gone had not come to; what has passed it may have used."""
         now = self._clock()
-        for number in [number for number, one in self._lent.items() if one[0] == holder]:
+        for number in [number for number, loan in self._lent.items() if loan[0] == holder]:
             if self._lent[number][1] > now:
                 self.give_back(number)
             else:
@@ -191,13 +191,13 @@ class Lender:
 
         A process that was taken for gone may still tell of its calls: they are lost no more.
         """
-        for one, is_over in zip(told, is_call, strict=True):
+        for call, is_over in zip(told, is_call, strict=True):
             if is_over:
-                self._find(holder, one.left)
-                if _dropped(self._held[holder], one.left):
-                    self.budget.left(one.left)
-            elif one.usage is not None:
-                self.budget.spend(one.usage, one.usd)
+                self._find(holder, call.left)
+                if _dropped(self._held[holder], call.left):
+                    self.budget.left(call.left)
+            elif call.usage is not None:
+                self.budget.spend(call.usage, call.usd)
 
     def returned(self, holder: str, unused: Sequence[Most]) -> None:
         """Permits that no call will use."""

@@ -195,9 +195,9 @@ def _template(path: Path) -> str:
     return text
 
 
-def _same_fields(path: Path, found: frozenset[str], expected: frozenset[str]) -> None:
-    if found != expected:
-        raise InputProblem(path, f"the fields {_listed(sorted(expected))}", found=_listed(sorted(found)))
+def _same_fields(path: Path, fields: frozenset[str], expected: frozenset[str]) -> None:
+    if fields != expected:
+        raise InputProblem(path, f"the fields {_listed(sorted(expected))}", found=_listed(sorted(fields)))
 
 
 def _texts(file: YamlFile) -> dict[str, str]:

@@ -83,10 +83,10 @@ async def recall(journal: Journal, target: Endpoint, sent: bytes, key: str) -> A
         return await _recall_failed(journal, target, sent, key)
     if journal.is_new(key):
         return answer_of(row)
-    found = await _reread(target, sent, row, [_bytes_of(body) for body in row.get("response") or ()])
-    if isinstance(found, Fault):
-        return NoAnswer(target.name, found, len(row["faults"]) + 1)
-    return _with_what_is_known(target, found, row)
+    answer = await _reread(target, sent, row, [_bytes_of(body) for body in row.get("response") or ()])
+    if isinstance(answer, Fault):
+        return NoAnswer(target.name, answer, len(row["faults"]) + 1)
+    return _with_what_is_known(target, answer, row)
 
 
 async def _recall_failed(journal: Journal, target: Endpoint, sent: bytes, key: str) -> Answer | None:
@@ -97,12 +97,12 @@ async def _recall_failed(journal: Journal, target: Endpoint, sent: bytes, key: s
     came = last["kind"] not in _NO_RESPONSE and (status is None or 200 <= status < 300)
     if not came or not last["bodies"] or not _reads_again(target):
         return None
-    found = await _reread(target, sent, row, [body.encode() for body in last["bodies"]])
-    if isinstance(found, Fault):
+    answer = await _reread(target, sent, row, [body.encode() for body in last["bodies"]])
+    if isinstance(answer, Fault):
         return None
-    usd = target.cost(found.usage, batch="batch" in row)
+    usd = target.cost(answer.usage, batch="batch" in row)
     retried = tuple(fault["kind"] for fault in row["faults"][:-1])
-    return found._replace(
+    return answer._replace(
         latency_s=last["latency_s"], cost_usd=usd, request_id=last["request_id"], retried=retried
     )
 
@@ -140,11 +140,11 @@ def _as_kept(target: Endpoint, kept: Answer) -> Answer | Fault:
     return decided(kept)
 
 
-def _with_what_is_known(target: Endpoint, found: Answer, row: Mapping[str, Any]) -> Answer:
+def _with_what_is_known(target: Endpoint, answer: Answer, row: Mapping[str, Any]) -> Answer:
     """Time, number and attempts as they were; the cost too, unless other tokens are counted now."""
-    is_same = found.usage == Usage.of(row["answer"]["usage"])
-    usd = row["cost_usd"] if is_same else target.cost(found.usage, batch="batch" in row)
-    return found._replace(
+    is_same = answer.usage == Usage.of(row["answer"]["usage"])
+    usd = row["cost_usd"] if is_same else target.cost(answer.usage, batch="batch" in row)
+    return answer._replace(
         latency_s=row["latency_s"],
         cost_usd=usd,
         request_id=row["answer"]["request_id"],

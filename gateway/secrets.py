@@ -140,15 +140,15 @@ def _forms(secret: str) -> set[str]:
     twice = orjson.dumps(in_json)[1:-1].decode()
     slashed = in_json.replace("/", "\\/")
     quoted = {quote(secret, safe=""), quote(secret), quote_plus(secret)}
-    lower = {_ESCAPE.sub(lambda found: found[0].lower(), form) for form in quoted}
+    lower = {_ESCAPE.sub(lambda match: match[0].lower(), form) for form in quoted}
     return {secret, in_json, twice, slashed, html.escape(secret), *quoted, *lower, *_in_base64(secret.encode())}
 
 
 def _in_base64(secret: bytes) -> set[str]:
     """How a secret looks inside of any text in base64: by where it begins, the characters that are its alone."""
-    found: set[str] = set()
+    forms: set[str] = set()
     for before in range(3):
         start, whole = -(-8 * before // 6), 8 * (before + len(secret)) // 6
         for encode in (b64encode, urlsafe_b64encode):
-            found.add(encode(bytes(before) + secret)[start:whole].decode())
-    return {form for form in found if len(form) >= SHORTEST_KEY}
+            forms.add(encode(bytes(before) + secret)[start:whole].decode())
+    return {form for form in forms if len(form) >= SHORTEST_KEY}

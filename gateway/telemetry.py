@@ -48,7 +48,7 @@ class Telemetry:
         self._tracer = provider.get_tracer("tutor-arena")
 
     def answered(self, endpoint: str, settings: EndpointSettings, call: Call, answer: Answer) -> None:
-        found = {
+        attributes = {
             "gen_ai.response.model": answer.model,
             "gen_ai.response.finish_reasons": [answer.finish],
             "gen_ai.usage.input_tokens": answer.usage.input,
@@ -59,18 +59,23 @@ class Telemetry:
             "tutor_arena.request_id": answer.request_id,
             "tutor_arena.attempts": len(call.faults) + 1,
         }
-        self._span(endpoint, settings, call, found, answer.latency_s or 0.0)
+        self._span(endpoint, settings, call, attributes, answer.latency_s or 0.0)
 
     def failed(self, endpoint: str, settings: EndpointSettings, call: Call, failure: CallFailed) -> None:
-        found = {"error.type": failure.kind, "tutor_arena.attempts": failure.attempts}
-        self._span(endpoint, settings, call, found, 0.0)
+        attributes = {"error.type": failure.kind, "tutor_arena.attempts": failure.attempts}
+        self._span(endpoint, settings, call, attributes, 0.0)
 
     def close(self) -> None:
         """Send what has not been sent."""
         self._provider.shutdown()
 
     def _span(
-        self, endpoint: str, settings: EndpointSettings, call: Call, found: Mapping[str, Any], latency_s: float
+        self,
+        endpoint: str,
+        settings: EndpointSettings,
+        call: Call,
+        attributes: Mapping[str, Any],
+        latency_s: float,
     ) -> None:
         about = {
             "gen_ai.operation.name": "chat",
@@ -82,7 +87,7 @@ class Telemetry:
             "tutor_arena.key": call.key,
             "tutor_arena.faults": [fault["kind"] for fault in call.faults],
             "tutor_arena.latency_s": latency_s,
-            **found,
+            **attributes,
         }
         now = time.time_ns()
         spent_s = latency_s + sum(fault["latency_s"] for fault in call.faults)

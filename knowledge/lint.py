@@ -42,7 +42,10 @@ def findings(topic: Topic) -> Iterator[Finding]:
 def _spoken(topic: Topic) -> str:
     """All that students are told to say and that scripted tutors say."""
     scripts = topic.scripts
-    said = [*(one.states for one in topic.taught), *(misconception.says for misconception in topic.misconceptions)]
+    said = [
+        *(component.states for component in topic.taught),
+        *(misconception.says for misconception in topic.misconceptions),
+    ]
     said += [*scripts.contrast.values(), *scripts.wrong.values(), scripts.leak.text, scripts.misaligned.text]
     return "\n".join(said).casefold()
 

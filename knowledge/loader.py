@@ -59,8 +59,8 @@ def load_topics(folder: Path | None = None, language: Language = "en", *, drafts
 
 def read_topic(path: Path, language: Language = "en") -> Topic:
     """One topic. Raises InputProblem for what is malformed, and for the first thing the lint refuses."""
-    found = path.stat()
-    return _read_topic(path, language, found.st_mtime_ns, found.st_size)
+    stat = path.stat()
+    return _read_topic(path, language, stat.st_mtime_ns, stat.st_size)
 
 
 @lru_cache(256)
@@ -110,15 +110,15 @@ def _in_language(file: YamlFile, value: object, place: Place, language: str) -> 
 
 def _languages_of(value: object) -> list[str]:
     """The languages that a file has texts of."""
-    found: set[str] = set()
+    named: set[str] = set()
     queue = [value]
     while queue:
-        one = queue.pop()
-        if isinstance(one, list):
-            queue += cast("list[object]", one)
-        elif isinstance(one, dict):
-            mapping = cast("dict[str, object]", one)
+        node = queue.pop()
+        if isinstance(node, list):
+            queue += cast("list[object]", node)
+        elif isinstance(node, dict):
+            mapping = cast("dict[str, object]", node)
             if mapping and mapping.keys() <= set(languages()):
-                found |= mapping.keys()
+                named |= mapping.keys()
             queue += mapping.values()
-    return sorted(found) or ["en"]
+    return sorted(named) or ["en"]

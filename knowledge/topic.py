@@ -132,17 +132,17 @@ class Topic(Part):
     @cached_property
     def wording(self) -> Wording[Component | Misconception]:
         """The words of each taught component and each misconception, in what is written about it."""
-        found: dict[Component | Misconception, str] = {}
+        wordings: dict[Component | Misconception, str] = {}
         items = [item for item in self.items if item.kind != "transfer"]
-        for one in self.taught:
-            own = [item for item in items if one.id in item.components]
+        for component in self.taught:
+            own = [item for item in items if component.id in item.components]
             keys = [option.text for item in own for tier in item.tiers for option in tier if option.key]
-            found[one] = " ".join([one.states, one.about, *one.key_phrases, *keys])
+            wordings[component] = " ".join([component.states, component.about, *component.key_phrases, *keys])
         for other in self.misconceptions:
             options = [option for item in items for tier in item.tiers for option in tier]
             led_to = [option.text for option in options if option.misconception == other.id]
-            found[other] = " ".join([other.says, *other.cues, self.scripts.wrong.get(other.id, ""), *led_to])
-        return Wording(found)
+            wordings[other] = " ".join([other.says, *other.cues, self.scripts.wrong.get(other.id, ""), *led_to])
+        return Wording(wordings)
 
     def held_by(self, component: str) -> list[str]:
         """The misconceptions of a component."""

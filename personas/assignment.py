@@ -136,8 +136,8 @@ class _Matching:
 
 
 def _fitting(person: Persona, banks: Banks) -> Banks:
-    found = {name: [each for each in bank if fits(person, each)] for name, bank in banks.items()}
-    return {name: bank for name, bank in found.items() if bank} or banks
+    fitting = {name: [each for each in bank if fits(person, each)] for name, bank in banks.items()}
+    return {name: bank for name, bank in fitting.items() if bank} or banks
 
 
 def _by_id(personas: Iterable[Persona]) -> list[Persona]:

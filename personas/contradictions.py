@@ -66,13 +66,13 @@ def in_factors(factors: FactorSet) -> list[Contradiction]:
 
 def in_lists(people: Iterable[Persona]) -> list[Contradiction]:
     """The same within each persona's own text, paragraph by paragraph."""
-    found: list[Contradiction] = []
+    contradictions: list[Contradiction] = []
     for who in people:
         parts = [part for part in who.text.splitlines() if part.strip()]
-        found += _found(
+        contradictions += _found(
             [_Paragraph(f"{who.id}, paragraph {at}", {}, text) for at, text in enumerate(parts, 1)], who.language
         )
-    return found
+    return contradictions
 
 
 def _found(paragraphs: Sequence[_Paragraph], language: str) -> Iterator[Contradiction]:
@@ -99,14 +99,14 @@ def _meet(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
 def _does(behaviour: _Behaviour, text: str) -> str | None:
     for sentence in _SENTENCE.split(text):
         plain = behaviour.never.search(sentence) is None and behaviour.unless.search(sentence) is None
-        if plain and (found := behaviour.does.search(sentence)):
-            return found.group()
+        if plain and (match := behaviour.does.search(sentence)):
+            return match.group()
     return None
 
 
 def _never(behaviour: _Behaviour, text: str) -> str | None:
-    found = next((found for part in _SENTENCE.split(text) if (found := behaviour.never.search(part))), None)
-    return found.group() if found else None
+    match = next((match for part in _SENTENCE.split(text) if (match := behaviour.never.search(part))), None)
+    return match.group() if match else None
 
 
 @lru_cache(16)

@@ -74,7 +74,7 @@ def with_particles(before: str, text: str) -> str:
 
     Only the beginning is looked at: what was filled in is data, and a pair inside it stays as it is.
     """
-    found = _MARK.match(text)
-    if found is None:
+    mark = _MARK.match(text)
+    if mark is None:
         return text
-    return found["between"] + particle(before + found["between"], found["pair"]) + text[found.end() :]
+    return mark["between"] + particle(before + mark["between"], mark["pair"]) + text[mark.end() :]

@@ -122,8 +122,8 @@ def checked_lines(path: Path, file: BinaryIO, notes: list[str], offset: int = 0)
             fragment = line[:60].decode("utf-8", "replace")
             notes.append(f"{path.name}:{number}: passed over an unfinished line: {fragment}")
         elif line.strip():
-            found = line[:80].decode("utf-8", "replace")
-            raise InputProblem(path, f"an undamaged journal line ({_WAY_ON})", found=found, line=number)
+            shown = line[:80].decode("utf-8", "replace")
+            raise InputProblem(path, f"an undamaged journal line ({_WAY_ON})", found=shown, line=number)
         offset += len(line)
     if number == 0 and not begin:
         raise InputProblem(path, f"the header of a segment ({_WAY_ON})", found="an empty file", line=1)

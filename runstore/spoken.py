@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
+from contextvars import ContextVar
 from functools import lru_cache
 from string import Formatter
 
 from runstore.languages import SOURCE, VARIABLE, words
+
+CONSOLE: ContextVar[Callable[[str], str]] = ContextVar("how a console tells a line", default=str)
+"""What a room that must speak at once (a long download) puts its lines through; the console's owner sets it."""
 
 Tables = tuple[tuple[str, str], ...]
 """Tables of words, each by its package and name: what a sentence is looked up in, the first that fits."""
@@ -69,8 +74,8 @@ def _fitting(sentence: str, language: str, tables: Tables, groups: tuple[Tables,
     if (place := exact.get(sentence)) is not None:
         return words(*place[:2], language)(place[2]).format()  # without fields it still has doubled braces
     for (package, table, key), form in forms:
-        if found := form.fullmatch(sentence):
-            fields = found.groupdict().items()
+        if match := form.fullmatch(sentence):
+            fields = match.groupdict().items()
             said = {name: spoken_by(value, language, *groups) for name, value in fields}
             return words(package, table, language)(key, **said)
     return None

@@ -64,16 +64,16 @@ class Raw:
             value = dict(_factor_and_levels(part) for part in value.split(";") if part.strip())
         if not isinstance(value, dict):
             raise self.problem("levels", "factor: levels, with ';' between factors", repr(value))
-        found = {
+        levels = {
             str(factor).strip(): self._texts(f"levels.{factor}", named, ",")
             for factor, named in cast("dict[object, object]", value).items()
         }
-        for factor, named in found.items():
+        for factor, named in levels.items():
             if not factor or not named:
                 raise self.problem(
                     "levels", "factor: levels, with ';' between factors", repr(self.values["levels"])
                 )
-        return found
+        return levels
 
     def _texts(self, field: str, value: object, mark: str) -> tuple[str, ...]:
         parts = value.split(mark) if isinstance(value, str) else value

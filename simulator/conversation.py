@@ -228,13 +228,13 @@ class _Talk:
                 if blanks > self.how.blank_retries:
                     break
                 continue
-            chosen, found = await self._chosen(message, speeches, blanks + again)
-            if found == "no" and again < self.how.act_retries and not speeches[chosen].ended:
+            chosen, realised_as = await self._chosen(message, speeches, blanks + again)
+            if realised_as == "no" and again < self.how.act_retries and not speeches[chosen].ended:
                 again += 1
                 self.notes["act_asked_again"] += 1
                 continue
             self._count(speeches[chosen])
-            self._say(message, speeches[chosen], len(speeches), chosen, found)
+            self._say(message, speeches[chosen], len(speeches), chosen, realised_as)
             return
         tries = self.how.blank_retries + 1
         text = f"only blank replies in {tries} tries"
@@ -245,7 +245,7 @@ class _Talk:
         self.notes.update(speech.notes)
         self.removed.extend(speech.removed)
 
-    def _say(self, message: _Message, speech: Speech, of: int, chosen: int, found: Realised | None) -> None:
+    def _say(self, message: _Message, speech: Speech, of: int, chosen: int, realised_as: Realised | None) -> None:
         if not speech.is_blank:
             text, clean, steered = speech.text, None, None
             steering = self.how.steering
@@ -256,7 +256,7 @@ class _Talk:
             state = None if message.step is None else message.step.spoken(speech.text)[1]
             self.said.append(
                 Utterance(
-                    role="student", text=text, act=message.act, state=state, realised=found, steered=steered,
+                    role="student", text=text, act=message.act, state=state, realised=realised_as, steered=steered,
                     clean=clean,
                 )
             )  # fmt: skip
@@ -293,11 +293,11 @@ class _Talk:
         Those that do come before those of which it is not known, and these before those that don't.
         """
         steering, act = self.how.steering, message.act
-        found: Sequence[Realised | None] = [None] * len(speeches)
+        states: Sequence[Realised | None] = [None] * len(speeches)
         if act is not None and self.how.acts == "planned":
-            found = [realised(act, each.text, self.said, self.question.language) for each in speeches]
-        best: Realised | None = next((state for state in _BEST_FIRST if state in found), None)
-        among = [at for at, state in enumerate(found) if state == best]
+            states = [realised(act, each.text, self.said, self.question.language) for each in speeches]
+        best: Realised | None = next((state for state in _BEST_FIRST if state in states), None)
+        among = [at for at, state in enumerate(states) if state == best]
         chosen = among[0]
         if len(among) > 1 and steering is not None and message.spot is not None and message.wanted is not None:
             texts = [speeches[at].text for at in among]

@@ -72,9 +72,9 @@ def _by_query(records: Records) -> tuple[NDArray[np.uint64], dict[str, Floats]]:
         values = records[name].astype(np.float64)
         return values if name in {"intent", "seconds"} else np.where(values == ABSENT, np.nan, values)
 
-    found = {name: means(known(name)) for name in _FIGURES}
-    found["won"] = means(np.where(records["accuracy"] == ABSENT, np.nan, records["accuracy"] > 0))
-    return keys, found
+    figures = {name: means(known(name)) for name in _FIGURES}
+    figures["won"] = means(np.where(records["accuracy"] == ABSENT, np.nan, records["accuracy"] > 0))
+    return keys, figures
 
 
 def _held(won: Floats) -> Floats:

@@ -23,17 +23,17 @@ def first_occurrences(records: Records) -> Indices:
 
     Only the first of such rows enters the figures; rows without an id are never taken for duplicates.
     """
-    found = np.full(len(records), -1, dtype=np.int64)
+    firsts = np.full(len(records), -1, dtype=np.int64)
     if not len(records):
-        return found
+        return firsts
     order = np.lexsort((np.arange(len(records)), records["round"], records["key"]))
     keys, rounds = records["key"][order], records["round"][order]
     new = np.ones(len(records), dtype=bool)
     new[1:] = (keys[1:] != keys[:-1]) | (rounds[1:] != rounds[:-1])
     starts = np.maximum.accumulate(np.where(new, np.arange(len(records)), 0))
-    found[order] = np.where(new, -1, order[starts])
-    found[(records["flags"] & NO_KEY) > 0] = -1
-    return found
+    firsts[order] = np.where(new, -1, order[starts])
+    firsts[(records["flags"] & NO_KEY) > 0] = -1
+    return firsts
 
 
 def round_order(names: Sequence[str]) -> list[int]:

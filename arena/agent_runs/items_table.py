@@ -76,7 +76,7 @@ def write_items(
     scored: Scored, first: Indices, labels: Labels, wanted: dict[str, list[int]], items: Path | None
 ) -> dict[str, list[ShownItem]]:
     places = {place for rows in wanted.values() for place in rows}
-    found: dict[int, ShownItem] = {}
+    shown: dict[int, ShownItem] = {}
     names = [table.path.name for table in scored.tables]
     files, numbers = scored.records["file"], scored.records["row"]
     several = len(names) > 1
@@ -91,7 +91,7 @@ def write_items(
             label = "" if duplicate is not None else LABELS[int(labels[place])]
             row: list[Cell] = [names[files[place]], *texts, label, duplicate]
             if place in places:
-                found[place] = ShownItem.model_validate(dict(zip(ITEM_HEADER, row, strict=True)))
+                shown[place] = ShownItem.model_validate(dict(zip(ITEM_HEADER, row, strict=True)))
             yield row
 
     if items is not None:
@@ -99,7 +99,7 @@ def write_items(
     else:
         for _ in rows():
             pass
-    return {name: [found[place] for place in chosen if place in found] for name, chosen in wanted.items()}
+    return {name: [shown[place] for place in chosen if place in shown] for name, chosen in wanted.items()}
 
 
 def with_rows(checks: Sequence[Check], shown: Mapping[str, Sequence[ShownItem]], scored: Scored) -> list[Check]:

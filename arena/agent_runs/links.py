@@ -141,8 +141,8 @@ def _read_expectation(text: str) -> Expectation:
     keys = set(_plain_keys(decoded))
     paths: set[str] = set()
     shown = ""
-    for found in _URL.findall(text) or _URL.findall(decoded):
-        link = read_link(_AFTER_URL.sub("", found))
+    for address in _URL.findall(text) or _URL.findall(decoded):
+        link = read_link(_AFTER_URL.sub("", address))
         keys |= link.keys
         paths |= link.paths
         shown = shown or min(link.paths, default="")

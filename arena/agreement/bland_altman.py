@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import ndtri, stdtrit
 
 from arena.agreement.result import FloatArray, Statistic, differences, missing, paired
 
@@ -65,9 +65,9 @@ def bland_altman(x: ArrayLike, y: ArrayLike, *, level: float = 0.95, coverage: f
             ]
         return LimitsOfAgreement(value, limits[0], limits[1], means, d)
     sd = float(d.std(ddof=1))
-    z = float(stats.norm.ppf((1 + coverage) / 2))
+    z = float(ndtri((1 + coverage) / 2))
     errors = (sd / math.sqrt(used), *([sd * math.sqrt(1 / used + z**2 / (2 * (used - 1)))] * 2))
-    t = float(stats.t.ppf((1 + level) / 2, used - 1))
+    t = float(stdtrit(used - 1, (1 + level) / 2))
     values = (bias, bias - z * sd, bias + z * sd)
     made = [
         Statistic(

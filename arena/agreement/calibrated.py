@@ -22,7 +22,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtrit
 
 from arena.agreement.result import FloatArray, Statistic, StatisticRow, missing, settle
 from runstore.results import Number, Result
@@ -269,7 +269,7 @@ class _Report:
         if df + 1 < _FEWEST_CLUSTERS or error < 1e-12:
             why = "labels show no spread" if error < 1e-12 else f"fewer than {_FEWEST_CLUSTERS} labelled clusters"
             return Statistic(key, name, held, used, n, unit="labels", interval_method=f"no interval: {why}")
-        half = float(stats.t.ppf((1 + self.level) / 2, df)) * error
+        half = float(stdtrit(df, (1 + self.level) / 2)) * error
         interval = min(max(value - half, low), high), max(min(value + half, high), low)
         method = f"t, {df} degrees of freedom, variance over clusters"
         return Statistic(
@@ -277,7 +277,7 @@ class _Report:
         )
 
 
-def votes_needed(found: Calibrated, width: float, *, from_pool: bool = True) -> VotesNeeded:
+def votes_needed(calibrated: Calibrated, width: float, *, from_pool: bool = True) -> VotesNeeded:
     """Human votes for an interval of full ``width``, assuming variance, correlation and clustering stay as seen.
 
     ``from_pool``: people vote on matches that the judge has judged already, so each vote leaves the unlabelled
@@ -285,27 +285,27 @@ def votes_needed(found: Calibrated, width: float, *, from_pool: bool = True) -> 
     """
     if width <= 0:
         raise ValueError("the width of an interval is more than 0")
-    n, N = found.labelled, found.unlabelled
-    if found.weight is None or found.human_variance <= 0 or n < _FEWEST_CLUSTERS:
+    n, N = calibrated.labelled, calibrated.unlabelled
+    if calibrated.weight is None or calibrated.human_variance <= 0 or n < _FEWEST_CLUSTERS:
         return VotesNeeded(width, None, None, None, None, "too few labels, or labels without spread, to plan from")
     largest = n + N if from_pool else 1 << 40
-    alone = _fewest(lambda total: _width(found, total, 0), width, 1 << 40)
+    alone = _fewest(lambda total: _width(calibrated, total, 0), width, 1 << 40)
     total = _fewest(
-        lambda total: _width(found, total, n + N - total if from_pool else N), width, max(largest, n), n
+        lambda total: _width(calibrated, total, n + N - total if from_pool else N), width, max(largest, n), n
     )
     if total is None:
-        best = _width(found, largest, 0)
+        best = _width(calibrated, largest, 0)
         reason = f"with people voting on all {largest} judged matches the interval would still be {best:.3g} wide"
         return VotesNeeded(width, None, None, best, alone, reason)
-    expected = _width(found, total, n + N - total if from_pool else N)
+    expected = _width(calibrated, total, n + N - total if from_pool else N)
     return VotesNeeded(width, total - n, total, expected, alone)
 
 
-def _width(found: Calibrated, n: int, N: int) -> float:
-    vy, vf, cov = found.human_variance, found.judge_variance, found.covariance
+def _width(calibrated: Calibrated, n: int, N: int) -> float:
+    vy, vf, cov = calibrated.human_variance, calibrated.judge_variance, calibrated.covariance
     best = cov / (vf * (1 + n / N)) if N > 0 and vf > 0 else 0.0
-    variance = _independent_variance(min(max(best, 0.0), 1.0), n, N, vy, vf, cov) * found.design_effect
-    return 2 * float(stats.t.ppf((1 + found.level) / 2, max(n - 2, 1))) * math.sqrt(max(variance, 0.0))
+    variance = _independent_variance(min(max(best, 0.0), 1.0), n, N, vy, vf, cov) * calibrated.design_effect
+    return 2 * float(stdtrit(max(n - 2, 1), (1 + calibrated.level) / 2)) * math.sqrt(max(variance, 0.0))
 
 
 def _fewest(

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import ndtri
 
-from arena.agreement.result import FloatArray, Statistic, missing, paired, settle
+from arena.agreement.result import FloatArray, Statistic, mid_ranks, missing, paired, settle
 
 
 def pearson(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Statistic:
@@ -49,13 +49,15 @@ def _correlation(key: str, name: str, x: ArrayLike, y: ArrayLike, level: float) 
 
 def _coefficient(key: str, x: FloatArray, y: FloatArray) -> float:
     if key == "kendall":
-        found = float(stats.kendalltau(x, y).statistic)
+        from scipy.stats import kendalltau  # most of a second to load, for this coefficient only
+
+        coefficient = float(kendalltau(x, y).statistic)
     else:
         if key == "spearman":
-            x, y = stats.rankdata(x), stats.rankdata(y)
+            x, y = mid_ranks(x), mid_ranks(y)
         x, y = x - x.mean(), y - y.mean()
-        found = float(x @ y) / math.sqrt(float(x @ x) * float(y @ y))
-    return min(max(found, -1.0), 1.0)
+        coefficient = float(x @ y) / math.sqrt(float(x @ x) * float(y @ y))
+    return min(max(coefficient, -1.0), 1.0)
 
 
 def _interval(key: str, value: float, n: int, level: float) -> tuple[tuple[float, float] | None, str]:
@@ -69,6 +71,6 @@ def _interval(key: str, value: float, n: int, level: float) -> tuple[tuple[float
         "spearman": math.sqrt((1 + value**2 / 2) / (n - 3)),
         "kendall": math.sqrt(0.437 / max(n - 4, 1)),
     }
-    half = float(stats.norm.ppf((1 + level) / 2)) * errors[key]
+    half = float(ndtri((1 + level) / 2)) * errors[key]
     centre = math.atanh(value)
     return (math.tanh(centre - half), math.tanh(centre + half)), "Fisher's z"

@@ -7,9 +7,19 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import ndtri
 
-from arena.agreement.result import FloatArray, Statistic, clipped, differences, missing, paired, present, settle
+from arena.agreement.result import (
+    FloatArray,
+    Statistic,
+    clipped,
+    differences,
+    mid_ranks,
+    missing,
+    paired,
+    present,
+    settle,
+)
 
 
 def letter(d: float | None) -> Literal["N", "S", "M", "L"] | None:
@@ -68,7 +78,7 @@ def d_z(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Statistic:
             return Statistic(key, name, 0.0, len(d), n, unit="pairs", interval_method="no interval: no difference")
         return missing(key, name, "no variance: every difference is the same", len(d), n, unit="pairs")
     value = float(d.mean()) / sd
-    half = float(stats.norm.ppf((1 + level) / 2)) * math.sqrt(1 / len(d) + value**2 / (2 * len(d)))
+    half = float(ndtri((1 + level) / 2)) * math.sqrt(1 / len(d) + value**2 / (2 * len(d)))
     return Statistic(
         key, name, value, len(d), n, unit="pairs", interval=(value - half, value + half), level=level,
         interval_method="large sample",
@@ -101,12 +111,12 @@ def matched_rank_biserial(x: ArrayLike, y: ArrayLike | None = None, *, level: fl
     used = len(moving)
     if not used:
         return Statistic(key, name, 0.0, 0, n, unit="pairs", interval_method="no interval: every difference is 0")
-    ranks = stats.rankdata(np.abs(moving))
+    ranks = mid_ranks(np.abs(moving))
     value = float((ranks * np.sign(moving)).sum() / ranks.sum())
     if abs(value) > 1 - 1e-12:
         return Statistic(key, name, value, used, n, unit="pairs", interval_method="no interval: all one way")
     error = math.sqrt((2 * used**3 + 3 * used**2 + used) / 6) / ((used**2 + used) / 2)
-    half = float(stats.norm.ppf((1 + level) / 2)) * error
+    half = float(ndtri((1 + level) / 2)) * error
     bounds = (math.tanh(math.atanh(value) - half), math.tanh(math.atanh(value) + half))
     return Statistic(
         key, name, value, used, n, unit="pairs", interval=bounds, level=level, interval_method="Fisher's z"
@@ -133,7 +143,7 @@ def cliffs_delta(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Statisti
     every = float((below + above).sum()) - m1 * m2 * value**2
     variance = (m2**2 * rows + m1**2 * columns - every) / (m1 * m2 * (m1 - 1) * (m2 - 1))
     variance = max(variance, (1 - value**2) / (m1 * m2 - 1))
-    z = float(stats.norm.ppf((1 + level) / 2))
+    z = float(ndtri((1 + level) / 2))
     spread = z * math.sqrt(variance) * math.sqrt((1 - value**2) ** 2 + z**2 * variance)
     divisor = 1 - value**2 + z**2 * variance
     bounds = clipped((value - value**3 - spread) / divisor, (value - value**3 + spread) / divisor)
@@ -194,7 +204,7 @@ def _d(
     else:
         variance = (1 / used + value**2 / (2 * used)) * 2 * (1 - _r(a, b))
         method = "large sample with the pairs' correlation, Borenstein 2009"
-    half = float(stats.norm.ppf((1 + level) / 2)) * math.sqrt(max(variance, 0.0))
+    half = float(ndtri((1 + level) / 2)) * math.sqrt(max(variance, 0.0))
     return Statistic(
         key,
         name,

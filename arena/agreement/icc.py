@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import fdtri
 
 from arena.agreement.jackknife import FEWEST_CLUSTERS, groups, interval, mode_of
 from arena.agreement.result import FloatArray, Statistic, missing, settle
@@ -114,11 +114,11 @@ def icc(ratings: ArrayLike, *, level: float = 0.95) -> tuple[Statistic, ...]:
         return tuple(missing(key, name, reason, len(table), n) for key, name in _names(raters, None))
     centred = settle(table)
     centred = centred - np.nanmean(centred)
-    found = components(centred)
+    parts = components(centred)
     gaps = int(np.isnan(centred).sum())
-    average = float(stats.hmean(np.isfinite(centred).sum(axis=1)))
-    bounds = _intervals(centred, found, level)
-    singles = {form: _single(form, found, float(np.nanvar(centred))) for form in FORMS}
+    average = len(centred) / float((1 / np.isfinite(centred).sum(axis=1)).sum())
+    bounds = _intervals(centred, parts, level)
+    singles = {form: _single(form, parts, float(np.nanvar(centred))) for form in FORMS}
     notes = (f"{gaps} of {table.size} ratings missing; all ratings given are used",) if gaps else ()
     out: list[Statistic] = []
     for key, name in _names(table.shape[1], average if gaps else None):
@@ -159,16 +159,16 @@ def _unusable(table: FloatArray) -> str | None:
     return None
 
 
-def _single(form: str, found: Components, variance: float) -> tuple[float | None, str]:
+def _single(form: str, parts: Components, variance: float) -> tuple[float | None, str]:
     """The single-rater coefficient, or None and why."""
-    if form != "1" and not found.connected[0]:
+    if form != "1" and not parts.connected[0]:
         return None, "items and raters fall into groups that share no rater"
-    if form != "1" and not np.isfinite(found.residual[0]):
+    if form != "1" and not np.isfinite(parts.residual[0]):
         return None, "too few ratings: nothing is left to estimate the error from"
-    target = float((found.target_one_way if form == "1" else found.target)[0])
+    target = float((parts.target_one_way if form == "1" else parts.target)[0])
     if target < -_NOISE * variance:
         return None, "negative, not meaningful: items differ less than the raters' disagreement would make them"
-    value = float(found.single(form)[0])
+    value = float(parts.single(form)[0])
     if not np.isfinite(value):
         return None, "no variance between items"
     return (1.0 if value > 1 - _NOISE else max(value, 0.0)), ""
@@ -194,9 +194,9 @@ def _stepped_limits(
 Bounds = dict[str, tuple[tuple[float, float] | None, str]]
 
 
-def _intervals(table: FloatArray, found: Components, level: float) -> Bounds:
+def _intervals(table: FloatArray, parts: Components, level: float) -> Bounds:
     if np.isfinite(table).all() and _may_be_normal(table):
-        return _f_intervals(table, found, level)
+        return _f_intervals(table, parts, level)
     among = groups(len(table), None, table)
     kept = np.ones((among.count, len(table)))
     kept[among.of, np.arange(len(table))] = 0
@@ -207,8 +207,13 @@ def _intervals(table: FloatArray, found: Components, level: float) -> Bounds:
     for form in FORMS:
         connected = (form == "1") | (left_out.connected > 0)
         without = np.where(connected, left_out.single(form), np.nan)
-        out[form] = interval(float(found.single(form)[0]), without, among, level, mode=mode)
+        out[form] = interval(float(parts.single(form)[0]), without, among, level, mode=mode)
     return out
+
+
+def _skewness(table: FloatArray) -> float:
+    away = table - table.mean()
+    return float((away**3).mean() / (away**2).mean() ** 1.5)
 
 
 def _may_be_normal(table: FloatArray) -> bool:
@@ -222,7 +227,7 @@ def _may_be_normal(table: FloatArray) -> bool:
         len(counts) >= _FEWEST_VALUES
         and counts.max() <= _COMMONEST_SHARE * table.size
         and alike <= _ALIKE_SHARE
-        and abs(float(stats.skew(table, axis=None))) <= most_skew
+        and abs(_skewness(table)) <= most_skew
     )
 
 
@@ -240,7 +245,7 @@ def mean_squares(table: ArrayLike) -> dict[str, float]:
     }
 
 
-def _f_intervals(table: FloatArray, found: Components, level: float) -> Bounds:
+def _f_intervals(table: FloatArray, parts: Components, level: float) -> Bounds:
     n, k = table.shape
     ms = mean_squares(table)
     floor = _NOISE * float(table.var())
@@ -253,14 +258,14 @@ def _f_intervals(table: FloatArray, found: Components, level: float) -> Bounds:
     if max(ms["MSJ"], ms["MSE"]) <= floor:
         out["2"] = flat
     else:
-        bounds = _agreement_interval(ms, n, k, float(found.single("2")[0]), level)
+        bounds = _agreement_interval(ms, n, k, float(parts.single("2")[0]), level)
         out["2"] = (bounds, "F distribution, Satterthwaite's degrees of freedom")
     return out
 
 
 def _f_interval(F: float, df1: int, df2: int, k: int, level: float) -> tuple[float, float]:
     tail = (1 + level) / 2
-    low, high = F / float(stats.f.ppf(tail, df1, df2)), F * float(stats.f.ppf(tail, df2, df1))
+    low, high = F / float(fdtri(df1, df2, tail)), F * float(fdtri(df2, df1, tail))
     return (low - 1) / (low + k - 1), (high - 1) / (high + k - 1)
 
 
@@ -269,7 +274,7 @@ def _agreement_interval(ms: dict[str, float], n: int, k: int, rho: float, level:
     a, b = k * rho * ms["MSJ"], (n * (1 - rho) + k * rho * (n - 1)) * ms["MSE"]
     v = (a + b) ** 2 / (a**2 / (k - 1) + b**2 / ((n - 1) * (k - 1))) if a or b else 1.0
     tail = (1 + level) / 2
-    F_low, F_high = float(stats.f.ppf(tail, n - 1, v)), float(stats.f.ppf(tail, v, n - 1))
+    F_low, F_high = float(fdtri(n - 1, v, tail)), float(fdtri(v, n - 1, tail))
     rest = k * ms["MSJ"] + (k * n - k - n) * ms["MSE"]
     lower = n * (ms["MSB"] - F_low * ms["MSE"]) / (F_low * rest + n * ms["MSB"])
     upper = n * (F_high * ms["MSB"] - ms["MSE"]) / (rest + n * F_high * ms["MSB"])

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from arena.agreement.result import FloatArray, clipped
 
@@ -107,7 +107,7 @@ def interval(
     if is_never_equal or error < 1e-9:
         return None, f"no interval: the {among.unit} show no spread"
     degrees = max(error**4 / float(np.square(moved).sum()) - 1, 1.0)
-    half = float(stats.t.ppf((1 + level) / 2, degrees)) * error
+    half = float(stdtrit(degrees, (1 + level) / 2)) * error
     bias = (among.count - 1) * float(left_out.mean() - value)
     apart = 1 - value
     wide = math.exp(min(half / apart, 700.0))

@@ -7,10 +7,11 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import ndtr
 
 from arena.agreement.effects import matched_rank_biserial
-from arena.agreement.result import FloatArray, SignificanceTest, differences, paired, present, settle
+from arena.agreement.result import FloatArray, SignificanceTest, differences, mid_ranks, paired, present, settle
+from arena.ratings import significance
 
 ZeroRule = Literal["wilcox", "pratt", "split"]
 Method = Literal["auto", "exact", "normal"]
@@ -60,7 +61,7 @@ def wilcoxon(
         reason = no_difference(len(d), len(d))
         return SignificanceTest(key, name, None, None, "none", 0, n, zero_rule=rule, effect=effect, reason=reason)
     kept = d[d != 0] if zeros == "wilcox" else d
-    ranks = stats.rankdata(np.abs(kept))
+    ranks = mid_ranks(np.abs(kept))
     moving, zero_ranks = ranks[kept != 0], ranks[kept == 0]
     positive = float(ranks[kept > 0].sum())
     exact = method == "exact" or (method == "auto" and nonzero <= EXACT_UP_TO)
@@ -69,7 +70,7 @@ def wilcoxon(
     else:
         variance = float(np.square(ranks if zeros == "split" else moving).sum()) / 4
         gap = max(abs(positive - float(moving.sum()) / 2) - (0.5 if correction else 0.0), 0.0)
-        p = min(1.0, 2 * float(stats.norm.sf(gap / math.sqrt(variance))))
+        p = min(1.0, 2 * float(ndtr(-gap / math.sqrt(variance))))
         how = f"normal approximation, ties corrected, {'with' if correction else 'no'} continuity correction"
     statistic = positive + (float(zero_ranks.sum()) / 2 if zeros == "split" else 0.0)
     smallest = min(1.0, 2.0 ** (1 - nonzero))
@@ -99,7 +100,7 @@ def sign_test(x: ArrayLike, y: ArrayLike | None = None) -> SignificanceTest:
     if plus + minus == 0:
         reason = no_difference(len(d), len(d))
         return SignificanceTest(key, name, None, None, "none", 0, n, zero_rule=rule, reason=reason)
-    p = float(stats.binomtest(plus, plus + minus).pvalue)
+    p = significance.sign_test(plus, minus)
     smallest = min(1.0, 2.0 ** (1 - plus - minus))
     return SignificanceTest(
         key, name, float(plus), p, "exact binomial", plus + minus, n, zero_rule=rule, smallest_p=smallest
@@ -120,7 +121,7 @@ def mcnemar(x: ArrayLike, y: ArrayLike) -> SignificanceTest:
     if only_x + only_y == 0:
         reason = no_difference(len(first), len(first))
         return SignificanceTest(key, name, None, None, "none", 0, n, zero_rule=rule, reason=reason)
-    p = float(stats.binomtest(only_x, only_x + only_y).pvalue)
+    p = significance.sign_test(only_x, only_y)
     smallest = min(1.0, 2.0 ** (1 - only_x - only_y))
     return SignificanceTest(
         key, name, float(only_x), p, "exact binomial", only_x + only_y, n, zero_rule=rule, smallest_p=smallest

@@ -237,8 +237,8 @@ def _over_all(matrix: FloatArray, counts: FloatArray | str, settings: Settings) 
             yield missing("krippendorff_nominal", "Krippendorff's alpha, nominal", counts, paired_up, n)
         else:
             yield _fitting(krippendorff(matrix, kind, level=level), kind, settings)
-    for one in icc(matrix, level=level):
-        yield _fitting(one, "interval", settings)
+    for statistic in icc(matrix, level=level):
+        yield _fitting(statistic, "interval", settings)
     yield _fitting(cronbach(matrix, level=level), "interval", settings)
 
 
@@ -270,18 +270,20 @@ def _pair(both: FloatArray, settings: Settings) -> tuple[Statistic, ...]:
     return tuple(out)
 
 
-def _fitting(one: Statistic, needs: Measurement, settings: Settings) -> Statistic:
+def _fitting(statistic: Statistic, needs: Measurement, settings: Settings) -> Statistic:
     """Names have no amounts; a figure that assumes more than was declared says so."""
     declared = settings.measurement
     if MEASUREMENTS.index(needs) <= MEASUREMENTS.index(declared):
-        return one
+        return statistic
     if declared == "nominal":
         reason = f"values are nominal; this needs {needs} data"
-        return missing(one.key, one.name, reason, one.n_used, one.n, unit=one.unit)
-    return replace(one, notes=(*one.notes, f"assumes {needs} data; declared {declared}"))
+        return missing(statistic.key, statistic.name, reason, statistic.n_used, statistic.n, unit=statistic.unit)
+    return replace(statistic, notes=(*statistic.notes, f"assumes {needs} data; declared {declared}"))
 
 
-def _undeclared(settings: Settings, one: Statistic) -> Statistic:
-    if settings.scale is not None or one.value is None:
-        return one
-    return replace(one, notes=(*one.notes, "no scale declared: only categories that occur are counted"))
+def _undeclared(settings: Settings, statistic: Statistic) -> Statistic:
+    if settings.scale is not None or statistic.value is None:
+        return statistic
+    return replace(
+        statistic, notes=(*statistic.notes, "no scale declared: only categories that occur are counted")
+    )

@@ -137,10 +137,10 @@ class SignificanceTest:
 
 def find(statistics: Iterable[Statistic], key: str) -> Statistic:
     """The one statistic with this key. Raises KeyError, listing what there is, rather than give a neighbour."""
-    found = {statistic.key: statistic for statistic in statistics}
-    if key not in found:
-        raise KeyError(f"no statistic {key!r}; there are {', '.join(sorted(found))}")
-    return found[key]
+    by_key = {statistic.key: statistic for statistic in statistics}
+    if key not in by_key:
+        raise KeyError(f"no statistic {key!r}; there are {', '.join(sorted(by_key))}")
+    return by_key[key]
 
 
 def missing(
@@ -148,6 +148,12 @@ def missing(
 ) -> Statistic:
     """A statistic that is not estimable because of ``reason``."""
     return Statistic(key, name, None, n_used, n, unit=unit, reason=reason, notes=notes)
+
+
+def mid_ranks(values: FloatArray) -> FloatArray:
+    """(n,) -> (n,) ranks from 1; equal values share the mean of theirs."""
+    _, where, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[where]
 
 
 def settle(values: ArrayLike, magnitude: float | None = None) -> FloatArray:

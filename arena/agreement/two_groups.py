@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import ndtr, stdtr, stdtrit
 
 from arena.agreement.effects import cliffs_delta, hedges_g
 from arena.agreement.holm import holm
@@ -18,6 +18,7 @@ from arena.agreement.result import (
     Statistic,
     StatisticRow,
     TestRow,
+    mid_ranks,
     missing,
     present,
     settle,
@@ -83,9 +84,9 @@ def compare(x: ArrayLike, y: ArrayLike, *, label: str = "", level: float = 0.95)
 
 def compare_many(measures: Sequence[tuple[str, ArrayLike, ArrayLike]], *, level: float = 0.95) -> list[Comparison]:
     """:func:`compare` for (label, first, second) of each measure, with Holm's correction over all of them."""
-    found = [compare(x, y, label=label, level=level) for label, x, y in measures]
-    adjusted = holm([one.welch.p_value for one in found])
-    return [replace(one, adjusted_p=p) for one, p in zip(found, adjusted, strict=True)]
+    comparisons = [compare(x, y, label=label, level=level) for label, x, y in measures]
+    adjusted = holm([comparison.welch.p_value for comparison in comparisons])
+    return [replace(comparison, adjusted_p=p) for comparison, p in zip(comparisons, adjusted, strict=True)]
 
 
 def _groups(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray, int]:
@@ -118,7 +119,7 @@ def mean_difference(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Stati
             else "no interval: no variance in either group"
         )
         return Statistic(key, name, value, used, n, unit="values", interval_method=why)
-    half = float(stats.t.ppf((1 + level) / 2, df)) * error
+    half = float(stdtrit(df, (1 + level) / 2)) * error
     return Statistic(
         key, name, value, used, n, unit="values", interval=(value - half, value + half), level=level,
         interval_method="Welch's t",
@@ -135,7 +136,7 @@ def welch(x: ArrayLike, y: ArrayLike) -> SignificanceTest:
         why = reason or "no variance in either group"
         return SignificanceTest(key, name, None, None, "none", used, n, unit="values", reason=why)
     t = (float(a.mean()) - float(b.mean())) / error
-    p = min(1.0, 2 * float(stats.t.sf(abs(t), df)))
+    p = min(1.0, 2 * float(stdtr(df, -abs(t))))
     how = f"t distribution, {df:.2f} degrees of freedom"
     return SignificanceTest(key, name, t, p, how, used, n, unit="values")
 
@@ -153,7 +154,7 @@ def mann_whitney(x: ArrayLike, y: ArrayLike) -> SignificanceTest:
     if not len(a) or not len(b) or float(np.ptp(both)) == 0:
         why = "a group is empty" if not len(a) or not len(b) else "all values are equal, no difference to test"
         return SignificanceTest(key, name, None, None, "none", used, n, unit="values", effect=effect, reason=why)
-    ranks = stats.rankdata(both)
+    ranks = mid_ranks(both)
     total = float(ranks[: len(a)].sum())
     U = total - len(a) * (len(a) + 1) / 2
     divisions = math.comb(used, len(a))
@@ -161,7 +162,7 @@ def mann_whitney(x: ArrayLike, y: ArrayLike) -> SignificanceTest:
         p, how = _exact_p(ranks, len(a), total), f"exact: all {divisions} divisions of the ranks counted"
     else:
         variance = len(a) * len(b) * float(ranks.var(ddof=1)) / used
-        p = min(1.0, 2 * float(stats.norm.sf(abs(U - len(a) * len(b) / 2) / math.sqrt(variance))))
+        p = min(1.0, 2 * float(ndtr(-abs(U - len(a) * len(b) / 2) / math.sqrt(variance))))
         how = "normal approximation, ties corrected, no continuity correction"
     return SignificanceTest(
         key, name, U, p, how, used, n, unit="values", smallest_p=min(1.0, 2 / divisions), effect=effect

@@ -56,7 +56,7 @@ def read_scores(path: Path, study: Study) -> dict[str, dict[Unit, float]]:
     table = read_table(path, SCORES)
     if missing := [name for name in SCORES.names if name not in table.header]:
         raise InputProblem(path, f"the columns {', '.join(SCORES.names)}", found=f"no {missing[0]}")
-    found: dict[str, dict[Unit, float]] = defaultdict(dict)
+    by_judge: dict[str, dict[Unit, float]] = defaultdict(dict)
     for line, row in table.rows:
         document, condition, judge, total = (str(row.get(name) or "").strip() for name in SCORES.names)
         if condition not in study.conditions:
@@ -64,12 +64,12 @@ def read_scores(path: Path, study: Study) -> dict[str, dict[Unit, float]]:
             raise InputProblem(path, expected, found=condition, line=line, field="condition")
         if not total:
             continue
-        if (document, condition) in found[judge]:
+        if (document, condition) in by_judge[judge]:
             raise InputProblem(path, "each document and condition once for a judge", found=document, line=line)
         if (value := strict_number(total)) is None or not isfinite(value):
             raise InputProblem(path, "a number", found=total, line=line, field="total")
-        found[judge][document, condition] = value
-    return dict(found)
+        by_judge[judge][document, condition] = value
+    return dict(by_judge)
 
 
 def against_people(

@@ -119,8 +119,8 @@ class Analysis:
             "difference": "second minus first condition",
             "table": [row.as_json() for row in self.table],
             "questions": [row.as_json() for row in self.items],
-            "agreement": [{"group": g, "of": key, "unit": "document x condition", **found.row().to_json()}
-                          for g, key, found in self.agreement],
+            "agreement": [{"group": g, "of": key, "unit": "document x condition", **agreed.row().to_json()}
+                          for g, key, agreed in self.agreement],
             "strata": [{"metric": m, "stratum": s, "condition": c, "cell": cell} for m, s, c, cell in self.strata],
             "choices": [{"question": q, "condition": c, "counts": n} for q, c, n in self.choices],
             "money": list(self.money),
@@ -232,7 +232,7 @@ def paired_means(
         if value is not None:
             means[row.rater if pairing == "rater" else row.document][row.condition].append(value)
     columns = [
-        [mean(found[name]) if found[name] else float("nan") for _, found in sorted(means.items())]
+        [mean(scores[name]) if scores[name] else float("nan") for _, scores in sorted(means.items())]
         for name in names
     ]
     return columns[0], columns[1]

@@ -31,7 +31,7 @@ Key = tuple[str, tuple[str, str], str]
 
 def judgments(study: Study, rows: Sequence[Scored], documents: Mapping[str, Document]) -> list[Judgment]:
     """One judgment a vote. The first free text of the item is its reason."""
-    found: list[Judgment] = []
+    judged: list[Judgment] = []
     for row in rows:
         source = documents[row.document].source if row.document in documents else {}
         if "x" not in source or row.group not in study.groups:
@@ -42,7 +42,7 @@ def judgments(study: Study, rows: Sequence[Scored], documents: Mapping[str, Docu
         for question in form.questions:
             vote = row.answers.get(question.id, NOT_APPLICABLE)
             if question.kind == "vote" and vote != NOT_APPLICABLE:
-                found.append(
+                judged.append(
                     judgment_from(
                         LetterReading(_LETTERS[vote]),
                         subset=source["subset"],
@@ -56,7 +56,7 @@ def judgments(study: Study, rows: Sequence[Scored], documents: Mapping[str, Docu
                         reason=texts[0] if texts else None,
                     )
                 )
-    return found
+    return judged
 
 
 def verdicts(votes: Iterable[Judgment]) -> list[Verdict]:
@@ -101,9 +101,9 @@ def compare_with_judges(people: Sequence[Verdict], judges: Sequence[Verdict]) ->
     """Agreement, kappa and confusion per criterion that people voted on; invalid verdicts take no part."""
     models = {_key(judge): judge for judge in judges if judge.outcome != "invalid"}
     result: list[Compared] = []
-    for criterion in dict.fromkeys(one.criterion for one in people):
-        own = [one for one in people if one.criterion == criterion and one.outcome != "invalid"]
-        both = [(one, models[_key(one)]) for one in own if _key(one) in models]
+    for criterion in dict.fromkeys(decided.criterion for decided in people):
+        own = [decided for decided in people if decided.criterion == criterion and decided.outcome != "invalid"]
+        both = [(decided, models[_key(decided)]) for decided in own if _key(decided) in models]
         table = np.zeros((3, 3), dtype=np.int64)
         for human, model in both:
             table[_code(human), _code(model)] += 1
@@ -122,13 +122,13 @@ def compare_with_judges(people: Sequence[Verdict], judges: Sequence[Verdict]) ->
     return result
 
 
-def _key(one: Verdict) -> Key:
-    first, second = sorted(one.endpoints)
-    return one.subset, (first, second), one.criterion
+def _key(decided: Verdict) -> Key:
+    first, second = sorted(decided.endpoints)
+    return decided.subset, (first, second), decided.criterion
 
 
-def _code(one: Verdict) -> int:
-    return 2 if one.winner is None else sorted(one.endpoints).index(one.winner)
+def _code(decided: Verdict) -> int:
+    return 2 if decided.winner is None else sorted(decided.endpoints).index(decided.winner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def calibrated_pairs(
     ``width``: the interval's full width that more votes are planned for. Valid as long as the matches people
     voted on were drawn at random from all, as the study draws them.
     """
-    votes = {_key(one): _win(one) for one in people if one.outcome != "invalid"}
+    votes = {_key(decided): _win(decided) for decided in people if decided.outcome != "invalid"}
     groups: dict[tuple[str, tuple[str, str]], list[Verdict]] = defaultdict(list)
     for judge in judges:
         if judge.outcome != "invalid":
@@ -171,22 +171,22 @@ def calibrated_pairs(
     for (criterion, pair), own in sorted(groups.items()):
         if not wanted[criterion, pair]:
             continue
-        labelled = [one for one in own if _key(one) in votes]
-        rest = [one for one in own if _key(one) not in votes]
-        found = calibrate(
-            [votes[_key(one)] for one in labelled],
-            [_win(one) for one in labelled],
-            [_win(one) for one in rest],
-            cluster=[one.dialogue for one in labelled],
-            cluster_unlabelled=[one.dialogue for one in rest],
+        labelled = [decided for decided in own if _key(decided) in votes]
+        rest = [decided for decided in own if _key(decided) not in votes]
+        calibrated = calibrate(
+            [votes[_key(decided)] for decided in labelled],
+            [_win(decided) for decided in labelled],
+            [_win(decided) for decided in rest],
+            cluster=[decided.dialogue for decided in labelled],
+            cluster_unlabelled=[decided.dialogue for decided in rest],
         )
-        result.append(CalibratedPair(criterion, *pair, found, width))
+        result.append(CalibratedPair(criterion, *pair, calibrated, width))
     return result
 
 
-def _win(one: Verdict) -> float:
+def _win(decided: Verdict) -> float:
     """1 where the first of the pair (by name) won, 0 where the second did, 1/2 for a tie."""
-    return 0.5 if one.winner is None else float(one.winner == min(one.endpoints))
+    return 0.5 if decided.winner is None else float(decided.winner == min(decided.endpoints))
 
 
 def sheets(study: Study, rows: Sequence[Scored], documents: Mapping[str, Document]) -> list[Sheet]:
@@ -194,7 +194,7 @@ def sheets(study: Study, rows: Sequence[Scored], documents: Mapping[str, Documen
 
     They can be scored beside judges: ``tutor-arena score --sheets``.
     """
-    found: list[Sheet] = []
+    filled: list[Sheet] = []
     for row in rows:
         form = study.forms[study.groups[row.group].form] if row.group in study.groups else None
         if form is None or form.rubric is None:
@@ -211,7 +211,7 @@ def sheets(study: Study, rows: Sequence[Scored], documents: Mapping[str, Documen
             elif answer is not None:
                 (flags if item == FLAGS else values[item])[element] = int(answer)
         document = documents.get(row.document)
-        found.append(
+        filled.append(
             Sheet(
                 subject=document.source.get("dialogue", row.document) if document else row.document,
                 judge=f"person:{row.rater}",
@@ -224,4 +224,4 @@ def sheets(study: Study, rows: Sequence[Scored], documents: Mapping[str, Documen
                 rubric=rubric.identity,
             )
         )
-    return found
+    return filled

@@ -40,8 +40,8 @@ def gather(study: Study, folder: Path, seed: int) -> Material:
     documents = list(load_documents(study, folder, seed)) if study.documents or study.strata else []
     names = [name for condition in study.conditions.values() for name in (condition.name, *condition.mask)]
     if study.matches:
-        found, endpoints = match_documents(study.matches, folder, seed)
-        documents += found
+        gathered, endpoints = match_documents(study.matches, folder, seed)
+        documents += gathered
         names += (*endpoints, *study.matches.mask)
     if study.dialogues:
         documents += dialogue_documents(study.dialogues, folder, seed)
@@ -98,10 +98,10 @@ def dialogue_documents(wanted: Dialogues, folder: Path, seed: int) -> list[Docum
         Document(
             id=f"g{number:03d}",
             material=wanted.material,
-            turns=tuple((said.role, said.text) for said in one.utterances),
-            source={"dialogue": one.id},
+            turns=tuple((said.role, said.text) for said in talk.utterances),
+            source={"dialogue": talk.id},
         )
-        for number, one in enumerate(drawn, 1)
+        for number, talk in enumerate(drawn, 1)
     ]
 
 
@@ -117,11 +117,11 @@ def _run_folder(name: str, folder: Path) -> Path:
 
 def with_run_paths(study: Study, folder: Path) -> Study:
     """The study with its runs' folders in full, so that it can be used from anywhere."""
-    found: dict[str, Matches | Dialogues] = {}
+    placed: dict[str, Matches | Dialogues] = {}
     for name, part in (("matches", study.matches), ("dialogues", study.dialogues)):
         if part:
-            found[name] = part.model_copy(update={"run": str(_run_folder(part.run, folder).resolve())})
-    return study.model_copy(update=found)
+            placed[name] = part.model_copy(update={"run": str(_run_folder(part.run, folder).resolve())})
+    return study.model_copy(update=placed)
 
 
 def hide(text: str, names: Iterable[str]) -> str:
@@ -182,7 +182,7 @@ def _masked(documents: Sequence[Document], names: Sequence[str]) -> Material:
         return seen.setdefault(text, hide(text, names))
 
     def clean_all(text: Text) -> Text:
-        return {language: clean(one) for language, one in text.items()}
+        return {language: clean(shown) for language, shown in text.items()}
 
     result = [
         document.model_copy(

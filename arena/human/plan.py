@@ -56,7 +56,7 @@ def make_plan(study: Study, documents: Sequence[Document], seed: int | None = No
     for name, group in study.groups.items():
         if group.same_documents_as is not None:
             continue
-        panel = {one: study.groups[one].size for one in study.panel(name)}
+        panel = {rater_group: study.groups[rater_group].size for rater_group in study.panel(name)}
         group = group.model_copy(update={"size": sum(panel.values())})
         material = [document for document in documents if document.material == group.material]
         conditions = conditions_of(study, group)

@@ -46,7 +46,9 @@ class Difference:
             raise Problem("residual sd: found 0 and no item sd, expected one of them above 0")
 
 
-def difference_power(one: Difference, items: int, raters: int, level: float = 0.95, draws: int = DRAWS) -> float:
+def difference_power(
+    expected: Difference, items: int, raters: int, level: float = 0.95, draws: int = DRAWS
+) -> float:
     """Chance that so many items, each rated in both conditions by the same raters, show the difference.
 
     Raters' own differences are shared by all items, so more items do not average them out.
@@ -55,13 +57,13 @@ def difference_power(one: Difference, items: int, raters: int, level: float = 0.
     if items == 0:
         return 0.0
     generator = np.random.default_rng(draw_seed(0, "power", "people", items))
-    shift = abs(one.difference) + one.rater_sd / sqrt(raters) * generator.standard_normal(draws)
-    spread = sqrt(one.item_sd**2 + one.residual_sd**2 / raters)
+    shift = abs(expected.difference) + expected.rater_sd / sqrt(raters) * generator.standard_normal(draws)
+    spread = sqrt(expected.item_sd**2 + expected.residual_sd**2 / raters)
     if items > _LARGE:
         return float(_large(shift / spread, items, level).mean())
-    found = shift[:, None] + spread * generator.standard_normal((draws, items))
-    ranks = rankdata(np.abs(found), axis=1)
-    positive = (ranks * (found > 0)).sum(1)
+    differences = shift[:, None] + spread * generator.standard_normal((draws, items))
+    ranks = rankdata(np.abs(differences), axis=1)
+    positive = (ranks * (differences > 0)).sum(1)
     return float((positive >= _critical(items, level)).mean())
 
 
@@ -91,11 +93,11 @@ def _large(effect: Floats, items: int, level: float) -> Floats:
     return ndtr((mean - items * (items + 1) / 4) / sqrt(variance) + ndtri((1 - level) / 2))
 
 
-def items_needed(one: Difference, raters: int, power: float = 0.8, level: float = 0.95) -> int | None:
+def items_needed(expected: Difference, raters: int, power: float = 0.8, level: float = 0.95) -> int | None:
     """The fewest items with this power; None where no number has it, as raters' own differences may forbid."""
-    if one.difference == 0:
+    if expected.difference == 0:
         return None
-    return _least(lambda items: difference_power(one, items, raters, level, 2000) >= power, power)
+    return _least(lambda items: difference_power(expected, items, raters, level, 2000) >= power, power)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,32 +119,34 @@ class Correlation:
         return self.correlation * sqrt(stepped)
 
 
-def correlation_power(one: Correlation, items: int, raters: int, level: float = 0.95) -> float:
+def correlation_power(expected: Correlation, items: int, raters: int, level: float = 0.95) -> float:
     """Chance that a correlation of so many items is found to differ from 0 (Fisher's z, bias of r left in)."""
     _check(level, items=items, raters=raters)
     if items < 4:
         return 0.0
-    seen = abs(one.seen_with(raters))
+    seen = abs(expected.seen_with(raters))
     centre = (atanh(min(seen, 1 - 1e-12)) + seen / (2 * (items - 1))) * sqrt(items - 3)
     return float(ndtr(centre + ndtri((1 - level) / 2)))
 
 
 def correlation_limits(
-    one: Correlation, items: int, raters: int, level: float = 0.95
+    expected: Correlation, items: int, raters: int, level: float = 0.95
 ) -> tuple[float, float] | None:
     """The interval that so many items give around the expected correlation; None with fewer than four."""
     _check(level, items=items, raters=raters)
     if items < 4:
         return None
     half = -float(ndtri((1 - level) / 2)) / sqrt(items - 3)
-    centre = atanh(max(-1 + 1e-12, min(one.seen_with(raters), 1 - 1e-12)))
+    centre = atanh(max(-1 + 1e-12, min(expected.seen_with(raters), 1 - 1e-12)))
     low, high = np.tanh([centre - half, centre + half])
     return float(low), float(high)
 
 
-def correlated_items_needed(one: Correlation, raters: int, power: float = 0.8, level: float = 0.95) -> int | None:
+def correlated_items_needed(
+    expected: Correlation, raters: int, power: float = 0.8, level: float = 0.95
+) -> int | None:
     """The fewest items with this power."""
-    return _least(lambda items: correlation_power(one, items, raters, level) >= power, power)
+    return _least(lambda items: correlation_power(expected, items, raters, level) >= power, power)
 
 
 def _least(reaches: Callable[[int], bool], power: float) -> int | None:
@@ -183,17 +187,17 @@ def seen_difference(table: Floats, level: float = 0.95) -> tuple[Difference, tup
     error = float(means.std(ddof=1)) / sqrt(len(means))
     half = quantile(level, len(means) - 1) * error
     centre = float(means.mean())
-    found = components(table) if table.shape[1] > 1 else None
-    known = found is not None and bool(np.isfinite([found.target[0], found.rater[0], found.residual[0]]).all())
-    if found is None or not known:
+    parts = components(table) if table.shape[1] > 1 else None
+    known = parts is not None and bool(np.isfinite([parts.target[0], parts.rater[0], parts.residual[0]]).all())
+    if parts is None or not known:
         return Difference(centre, 0.0, 0.0, max(float(means.std(ddof=1)), 1e-9)), (centre - half, centre + half)
     item, rater, residual = (
-        sqrt(max(0.0, float(part[0]))) for part in (found.target, found.rater, found.residual)
+        sqrt(max(0.0, float(part[0]))) for part in (parts.target, parts.rater, parts.residual)
     )
     start = Difference(centre, item, rater, max(residual, 1e-9))
     return start, (centre - half, centre + half)
 
 
-def at_difference(one: Difference, value: float) -> Difference:
+def at_difference(expected: Difference, value: float) -> Difference:
     """The same spreads around another difference."""
-    return replace(one, difference=value)
+    return replace(expected, difference=value)

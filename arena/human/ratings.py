@@ -71,13 +71,13 @@ class Scored:
 
 def scored(ratings: Sequence[Rating]) -> list[Scored]:
     """Ratings gathered by item, in the order of their first answers."""
-    found: dict[tuple[str, str, str], tuple[Rating, dict[str, str]]] = {}
+    by_unit: dict[tuple[str, str, str], tuple[Rating, dict[str, str]]] = {}
     for rating in ratings:
         key = (rating.rater, rating.document, rating.condition)
-        found.setdefault(key, (rating, {}))[1][rating.question] = rating.value
+        by_unit.setdefault(key, (rating, {}))[1][rating.question] = rating.value
     return [
         Scored(first.rater, first.group, first.document, first.stratum, first.condition, first.seconds, answers)
-        for first, answers in found.values()
+        for first, answers in by_unit.values()
     ]
 
 

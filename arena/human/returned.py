@@ -80,8 +80,8 @@ def read_returned(
     item = document if {document, "position"} & {*table.header} == {document} else "position"
     require_columns(path, table.header, ("rater", item, "question", "value"))
     items: dict[tuple[str, str], list[Assignment]] = {}
-    for one in plan:
-        items.setdefault((one.rater, one.document), []).append(one)
+    for assignment in plan:
+        items.setdefault((assignment.rater, assignment.document), []).append(assignment)
     returned = Returned()
     conflicting: dict[tuple[tuple[str, int], str], set[str]] = {}
     surveys: dict[tuple[str, str], dict[str, None]] = {}
@@ -121,7 +121,7 @@ def read_returned(
 
 
 def _take_survey(
-    found: Returned,
+    returned: Returned,
     surveys: dict[tuple[str, str], dict[str, None]],
     path: Path,
     line: int,
@@ -131,13 +131,13 @@ def _take_survey(
 ) -> None:
     """An answer to the closing survey."""
     rater, name = row["rater"], clean_name(row["question"])
-    if all(one.rater != rater for one in plan):
+    if all(assignment.rater != rater for assignment in plan):
         raise InputProblem(path, "a rater of the plan", found=rater, line=line, field="rater")
     if name not in survey:
         raise InputProblem(path, f"one of {', '.join(survey)}", found=row["question"], line=line, field="question")
     value, complaint = read_answer(survey[name], row["value"])
     if complaint:
-        found.unreadable.append(
+        returned.unreadable.append(
             f"line {line}: {rater}, survey, {name}: {row['value'][:80]!r} is no answer to this question"
         )
         return
@@ -145,7 +145,7 @@ def _take_survey(
 
 
 def _take(
-    found: Returned,
+    returned: Returned,
     conflicting: dict[tuple[tuple[str, int], str], set[str]],
     item: Assignment,
     question: str,
@@ -153,18 +153,18 @@ def _take(
     where: str,
 ) -> None:
     key = (item.rater, item.position)
-    answers = found.items.setdefault(key, {})
+    answers = returned.items.setdefault(key, {})
     old = answers.get(question)
     if (key, question) in conflicting:
         conflicting[key, question].add(new.value)
     elif old is None:
         answers[question] = new
     elif old.value == new.value:
-        found.repeats += 1
+        returned.repeats += 1
     elif old.at and new.at and old.at != new.at:
         later, earlier = (new, old) if new.at > old.at else (old, new)
         answers[question] = later
-        found.by_time.append(
+        returned.by_time.append(
             f"{where}: {later.value} of {later.at} stands, {earlier.value} of {earlier.at} does not"
         )
     else:
@@ -180,7 +180,11 @@ def _planned(
 ) -> Assignment:
     rater, name, position = row["rater"], row.get(document, ""), _position(row)
     mine = [item for items in planned.values() for item in items if item.rater == rater] if not name else []
-    items = [one for one in planned.get((rater, name), mine) if not position or str(one.position) == position]
+    items = [
+        assignment
+        for assignment in planned.get((rater, name), mine)
+        if not position or str(assignment.position) == position
+    ]
     if not name and not position:
         raise InputProblem(path, "a document, or the position of the item", found="neither", line=line)
     condition = row.get("condition", "").strip()

@@ -255,11 +255,11 @@ class Study(Strict):
 
     def screens(self, group: str) -> list[Question]:
         """The questions that decide whether somebody may take part in the group."""
-        return [one.question for one in self.screening if not one.groups or group in one.groups]
+        return [screen.question for screen in self.screening if not screen.groups or group in screen.groups]
 
     def admits(self, group: str, values: Mapping[str, str]) -> bool:
         """Whether these answers to the screening questions let somebody take part."""
-        wanted = {one.question.id: one.accept for one in self.screening}
+        wanted = {screen.question.id: screen.accept for screen in self.screening}
         return all(values.get(question.id) in wanted[question.id] for question in self.screens(group))
 
     def panel(self, name: str) -> list[str]:

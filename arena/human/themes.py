@@ -96,7 +96,7 @@ def themes_of(coded: Mapping[Text, Mapping[str, set[str]]]) -> Themes:
     """The themes of texts: by text, what each coder found."""
     coders = sorted({coder for given in coded.values() for coder in given})
     conditions = sorted({text[2] for text in coded})
-    names = sorted({theme for given in coded.values() for found in given.values() for theme in found} - {""})
+    names = sorted({theme for given in coded.values() for named in given.values() for theme in named} - {""})
     return Themes(
         coders=tuple(coders),
         texts={condition: sum(text[2] == condition for text in coded) for condition in conditions},
@@ -110,9 +110,9 @@ def _theme(
 ) -> Theme:
     by_all, by_any = dict.fromkeys(conditions, 0), dict.fromkeys(conditions, 0)
     for text, given in coded.items():
-        found = [name in themes for themes in given.values()]
-        by_all[text[2]] += all(found)
-        by_any[text[2]] += any(found)
+        named = [name in themes for themes in given.values()]
+        by_all[text[2]] += all(named)
+        by_any[text[2]] += any(named)
     pairs = tuple(_pair(name, first, second, coded) for first, second in combinations(coders, 2))
     return Theme(theme=name, found_by_all=by_all, found_by_any=by_any, pairs=pairs)
 

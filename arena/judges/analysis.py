@@ -68,7 +68,7 @@ def analyse(
     models = [judgment for judgment in judgments if not is_person(judgment.judge)]
     judges = sorted({judgment.judge for judgment in models})
     leaning, common = self_preference(judgments, families, settings)
-    by_judge = {one.judge: one for one in leaning}
+    by_judge = {lean.judge: lean for lean in leaning}
     level = settings.level
     rows = tuple(
         JudgeRow(
@@ -125,17 +125,17 @@ def _own_family(leaning: SelfPreference | None) -> OwnFamily:
 
 
 def _agreement(models: Sequence[Judgment], judges: Sequence[str], settings: Settings) -> Agreement:
-    found = behaviour.majorities(models)
+    majorities = behaviour.majorities(models)
     if len(judges) < 2:
         reason = f"{len(judges)} judges; at least 2 are needed"
         every = [
-            missing("percent_agreement", "Percent agreement", reason, 0, len(found.dialogue), unit="matches"),
+            missing("percent_agreement", "Percent agreement", reason, 0, len(majorities.dialogue), unit="matches"),
             missing(
                 "krippendorff_nominal",
                 "Krippendorff's alpha, nominal",
                 reason,
                 0,
-                len(found.dialogue),
+                len(majorities.dialogue),
                 unit="matches",
             ),
         ]
@@ -143,13 +143,13 @@ def _agreement(models: Sequence[Judgment], judges: Sequence[str], settings: Sett
     pairs = behaviour.between_judges(models, judges, settings.level)
     return Agreement(
         pairs=tuple(map(_pair, pairs)),
-        all=tuple(statistic.row() for statistic in _all(found, judges, settings)),
+        all=tuple(statistic.row() for statistic in _all(majorities, judges, settings)),
     )
 
 
-def _all(found: Majorities, judges: Sequence[str], settings: Settings) -> list[Statistic]:
-    codes = found.codes(judges)
-    dialogues = [found.dialogue[key] for key in sorted(found.dialogue)]
+def _all(majorities: Majorities, judges: Sequence[str], settings: Settings) -> list[Statistic]:
+    codes = majorities.codes(judges)
+    dialogues = [majorities.dialogue[key] for key in sorted(majorities.dialogue)]
     return [
         replace(statistic, unit="matches")
         for statistic in (
@@ -164,8 +164,8 @@ def _people(judgments: Sequence[Judgment], judges: Sequence[str], level: float) 
     persons = {judgment.judge for judgment in judgments if is_person(judgment.judge)}
     if not persons:
         return None
-    found = behaviour.majorities(judgments, lambda judge: PERSON_RATER if is_person(judge) else judge)
-    pairs = (_pair(behaviour.compared(found, judge, PERSON_RATER, level)) for judge in judges)
+    majorities = behaviour.majorities(judgments, lambda judge: PERSON_RATER if is_person(judge) else judge)
+    pairs = (_pair(behaviour.compared(majorities, judge, PERSON_RATER, level)) for judge in judges)
     return People(persons=len(persons), pairs=tuple(pair.model_copy(update={"b": PEOPLE}) for pair in pairs))
 
 
@@ -177,29 +177,29 @@ def _pair(row: JudgePair) -> PairRow:
     return PairRow(a=row.a, b=row.b, matches=row.matches, alike=_share(row.alike), kappa=row.kappa.row())
 
 
-def _panel(found: Panel, board: Leaderboard) -> PanelResult:
+def _panel(weighed: Panel, board: Leaderboard) -> PanelResult:
     """Reliabilities and ratings of the model, beside the ratings by vote, and what changes in the ranking."""
-    rows = _weighed_endpoints(found, board) if found.reason is None else ()
+    rows = _weighed_endpoints(weighed, board) if weighed.reason is None else ()
     both = [
         (row.value, row.rating_by_vote) for row in rows if row.value is not None and row.rating_by_vote is not None
     ]
     order = kendall(np.array([model for model, _ in both]), np.array([vote for _, vote in both]))
-    judges = sorted(found.judges, key=lambda judge: (-judge.value, judge.name)) if found.reason is None else []
+    judges = sorted(weighed.judges, key=lambda judge: (-judge.value, judge.name)) if weighed.reason is None else []
     return PanelResult(
         method=PANEL,
         prior=PRIOR,
         settings=PanelSettings(right=RIGHT, wrong=WRONG, games=GAMES),
-        rounds=found.rounds,
-        reason=found.reason if found.reason or found.converged else "the fit did not converge",
-        note=found.note if found.reason is None else None,
+        rounds=weighed.rounds,
+        reason=weighed.reason if weighed.reason or weighed.converged else "the fit did not converge",
+        note=weighed.note if weighed.reason is None else None,
         judges=tuple(map(_weighed, judges)),
         models=rows,
-        kendall=order.row() if found.reason is None else None,
+        kendall=order.row() if weighed.reason is None else None,
     )
 
 
-def _weighed_endpoints(found: Panel, board: Leaderboard) -> tuple[WeighedEndpoint, ...]:
-    ordered = sorted(found.endpoints, key=lambda endpoint: (-round(endpoint.value, 6), endpoint.name))
+def _weighed_endpoints(weighed: Panel, board: Leaderboard) -> tuple[WeighedEndpoint, ...]:
+    ordered = sorted(weighed.endpoints, key=lambda endpoint: (-round(endpoint.value, 6), endpoint.name))
     rows: list[WeighedEndpoint] = []
     for endpoint in ordered:
         rank = 1 + sum(round(other.value, 6) > round(endpoint.value, 6) for other in ordered)

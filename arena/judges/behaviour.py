@@ -124,19 +124,19 @@ def majorities(judgments: Sequence[Judgment], rater: Callable[[str], str] = str)
         if judgment.outcome != "unreadable":
             own[match_of(judgment)][_word(judgment)] += 1
             dialogue[match_of(judgment)] = judgment.dialogue
-    found = {name: {key: _majority(counts) for key, counts in own.items()} for name, own in votes.items()}
-    return Majorities(found, dialogue)
+    of_judge = {name: {key: _majority(counts) for key, counts in own.items()} for name, own in votes.items()}
+    return Majorities(of_judge, dialogue)
 
 
 def between_judges(judgments: Sequence[Judgment], judges: Sequence[str], level: float) -> list[JudgePair]:
     """Every pair of judges, over the matches on which both have a majority of their own readable rounds."""
-    found = majorities(judgments)
-    return [compared(found, a, b, level) for a, b in combinations(judges, 2)]
+    voted = majorities(judgments)
+    return [compared(voted, a, b, level) for a, b in combinations(judges, 2)]
 
 
-def compared(found: Majorities, a: str, b: str, level: float) -> JudgePair:
+def compared(voted: Majorities, a: str, b: str, level: float) -> JudgePair:
     """How often two raters' majorities are alike, and their kappa."""
-    return _pair(a, b, found.of.get(a, {}), found.of.get(b, {}), sorted(found.dialogue), found.dialogue, level)
+    return _pair(a, b, voted.of.get(a, {}), voted.of.get(b, {}), sorted(voted.dialogue), voted.dialogue, level)
 
 
 def _pair(

@@ -137,7 +137,9 @@ def _leaning(readable: Sequence[Judgment], judge: str, own: Sequence[str]) -> Fl
 def _shown_first(readable: Sequence[Judgment]) -> dict[str, Floats]:
     """A column a judge: what standing first is worth with that one; people share a column."""
     whose = [PEOPLE if is_person(j.judge) else j.judge for j in readable]
-    return {f"first with {one}": np.array([float(name == one) for name in whose]) for one in sorted(set(whose))}
+    return {
+        f"first with {shown}": np.array([float(name == shown) for name in whose]) for shown in sorted(set(whose))
+    }
 
 
 def _no_family(judges: Sequence[str], families: Mapping[str, str | None], own: Mapping[str, Sequence[str]]) -> str:

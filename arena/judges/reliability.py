@@ -100,11 +100,11 @@ def panel(judgments: Sequence[Judgment], *, level: float = 0.95) -> Panel:
     if not _is_identified(cells):
         return Panel((), (), len(readable), False, reason=COINS)
     start = np.concatenate([np.zeros(len(names)), np.full(len(judges), logit(_START))])
-    found = minimize(
+    fitted = minimize(
         _loss, start, args=(cells,), jac=True, method="L-BFGS-B",
         options={"maxiter": 5000, "maxfun": 20000, "ftol": 1e-15, "gtol": 1e-8},
     )  # fmt: skip
-    vector = np.asarray(found.x, dtype=np.float64)
+    vector = np.asarray(fitted.x, dtype=np.float64)
     converged = float(np.abs(_loss(vector, cells)[1]).max()) < 1e-4 * max(1.0, float(cells.weight.sum()))
     deviation, differing = _deviations(vector, cells)
     clusters = int(cells.cluster.max()) + 1
@@ -131,9 +131,9 @@ def _counted(readable: Sequence[Judgment], names: Sequence[str], judges: Sequenc
     bench = {name: at for at, name in enumerate(judges)}
     dialogue = {name: at for at, name in enumerate(sorted({judgment.dialogue for judgment in readable}))}
     counted: dict[tuple[int, int, int, int], float] = {}
-    for one in readable:
-        a, b, k, c = model[one.slot_a], model[one.slot_b], bench[one.judge], dialogue[one.dialogue]
-        share = 0.5 if one.winner is None else float(one.winner == one.slot_a)
+    for row in readable:
+        a, b, k, c = model[row.slot_a], model[row.slot_b], bench[row.judge], dialogue[row.dialogue]
+        share = 0.5 if row.winner is None else float(row.winner == row.slot_a)
         for over, under, amount in ((a, b, share), (b, a, 1 - share)):
             if amount:
                 counted[over, under, k, c] = counted.get((over, under, k, c), 0.0) + amount

@@ -60,8 +60,8 @@ def assess(
         branches=sum((subset, name) in known for subset in ids for name in names),
         branches_asked=len(ids) * len(names),
         verdicts=len(decided),
-        invalid=sum(one.outcome == "invalid" for one in decided),
-        capped=sum(one.capped for one in decided),
+        invalid=sum(verdict.outcome == "invalid" for verdict in decided),
+        capped=sum(verdict.capped for verdict in decided),
     )
     side = StudentSide(
         made=made,
@@ -83,9 +83,9 @@ def assess(
 
 def _scores(evidence: Evidence) -> dict[Key, Score]:
     """Scores of trees with all their leaves; a root has one."""
-    found = leaves(evidence.forest)
-    roots = scores([leaf for leaf in found if leaf.arm == ROOT_ARM], 1)
-    return roots | scores([leaf for leaf in found if leaf.arm != ROOT_ARM], evidence.leaves_each)
+    grown_leaves = leaves(evidence.forest)
+    roots = scores([leaf for leaf in grown_leaves if leaf.arm == ROOT_ARM], 1)
+    return roots | scores([leaf for leaf in grown_leaves if leaf.arm != ROOT_ARM], evidence.leaves_each)
 
 
 def _panel(evidence: Evidence, known: Mapping[Key, Score], labellers: Sequence[str], *, by_model: bool) -> Panel:
@@ -135,26 +135,30 @@ def _acts(nodes: Sequence[Node]) -> dict[str, float | int]:
 def _difference(
     known: Mapping[Key, Score], ids: Sequence[str], a: str, b: str, outcome: str, level: float
 ) -> DifferenceRow:
-    found = difference(known, ids, a, b, next(name for name in OUTCOMES if name == outcome))
+    measured = difference(known, ids, a, b, next(name for name in OUTCOMES if name == outcome))
     return DifferenceRow(
         a=a,
         b=b,
         outcome=outcome,
-        by_dialogue=found.by_dialogue(level),
-        by_question=found.by_question(level),
-        subsets=len(found.values),
-        missing=found.missing,
+        by_dialogue=measured.by_dialogue(level),
+        by_question=measured.by_question(level),
+        subsets=len(measured.values),
+        missing=measured.missing,
     )
 
 
 def _order(decided: Sequence[StudentVerdict], settings: Settings) -> dict[str, object] | None:
-    if all(one.outcome == "invalid" for one in decided):
+    if all(verdict.outcome == "invalid" for verdict in decided):
         return None
     return build(from_verdicts(as_verdicts(decided)), settings).to_json()
 
 
 def _judges(judged: Sequence[Verdict], decided: Sequence[StudentVerdict]) -> list[JudgesRow]:
-    own = {(one.subset, one.endpoints): one for one in decided if one.outcome != "invalid"}
+    own = {
+        (by_judges.subset, by_judges.endpoints): by_judges
+        for by_judges in decided
+        if by_judges.outcome != "invalid"
+    }
     rows: list[JudgesRow] = []
     for criterion in dict.fromkeys(verdict.criterion for verdict in judged):
         pairs: list[tuple[Verdict, StudentVerdict]] = []
@@ -188,8 +192,8 @@ def _agreement(criterion: str, pairs: Sequence[tuple[Verdict, StudentVerdict]]) 
     )
 
 
-def _code(winner: str | None, one: StudentVerdict) -> int:
-    return 1 if winner is None else 2 if winner == one.endpoints[0] else 0
+def _code(winner: str | None, verdict: StudentVerdict) -> int:
+    return 1 if winner is None else 2 if winner == verdict.endpoints[0] else 0
 
 
 def _mean(values: Sequence[float]) -> float | None:

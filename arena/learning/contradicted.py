@@ -24,9 +24,9 @@ def contradictions(topic: Topic, said: Sequence[Utterance]) -> Iterator[tuple[in
     heard: set[str] = set()
     for at, each in enumerate(said):
         if each.role == "student" and at and each.state is not None:
-            found = _against(topic, each.state, each.text, heard)
-            if found is not None:
-                yield at, found
+            against = _against(topic, each.state, each.text, heard)
+            if against is not None:
+                yield at, against
         heard |= {component for component, _ in said_of(topic, each.text)}
 
 

@@ -81,13 +81,13 @@ def leaves(forest: Forest) -> list[Leaf]:
     stated = {
         node.id: _stated(forest.topics[forest.subset_of(node.subset).question], node) for node in forest.nodes
     }
-    found: list[Leaf] = []
+    gathered: list[Leaf] = []
     for node in forest.nodes:
         if node.id in rows:
             subset, topic = forest.subset_of(node.subset), forest.topic_of(node.subset)
             talk = _talk(topic, subset, _way(node, by_id), told, stated)
-            found.append(_leaf(node, topic, subset, rows[node.id], talk))
-    return found
+            gathered.append(_leaf(node, topic, subset, rows[node.id], talk))
+    return gathered
 
 
 def _stated(topic: Topic, node: Node) -> frozenset[str]:
@@ -144,7 +144,7 @@ def _leaf(node: Node, topic: Topic, subset: Subset, rows: Sequence[QuizRow], tal
     for row in rows:
         if row.p is not None and row.item in kinds:
             points[kinds[row.item]].append(row.p)
-    taught = [one.id for one in topic.taught]
+    taught = [component.id for component in topic.taught]
     said = [name for name in taught if name in talk.first]
     return Leaf(
         id=node.id,

@@ -65,8 +65,8 @@ def _bound(
     against: str = f"{CONTROL_ARM}null",
 ) -> GateRow:
     """Control minus null (or minus no dialogue), with the one-sided 95 % limit that the bound is held against."""
-    found = difference(known, students, f"{CONTROL_ARM}{control}", against, outcome)
-    return _gate(f"{control}_{outcome}", found.values, limit, side)
+    measured = difference(known, students, f"{CONTROL_ARM}{control}", against, outcome)
+    return _gate(f"{control}_{outcome}", measured.values, limit, side)
 
 
 def _gate(gate: str, values: Sequence[float], limit: float, side: Side) -> GateRow:

@@ -65,14 +65,14 @@ class PhraseLabeller:
 
 def labels_of(topic: Topic, said: str, node: str = "") -> list[MoveLabel]:
     """One label a component and manner, in the order of the text."""
-    found: dict[tuple[str, MoveName, str | None], MoveLabel] = {}
+    labels: dict[tuple[str, MoveName, str | None], MoveLabel] = {}
     parts = sentences(said)
     for sentence, following in zip(parts, [*parts[1:], ""], strict=True):
         for component, move, target, quote in _moves(topic, sentence, is_asked=bool(_ASKS.search(following))):
             label = MoveLabel(node=node, component=component, move=move, target=target, quote=quote, found=True,
                               labeller=NAME)  # fmt: skip
-            found.setdefault((component, move, target), label)
-    return list(found.values())
+            labels.setdefault((component, move, target), label)
+    return list(labels.values())
 
 
 def sentences(text: str) -> list[str]:

@@ -108,7 +108,7 @@ class ModelStudent:
     def hashes(self) -> dict[str, str]:
         """The prompt files that are used."""
         used = [*([self.text, self.words] if self.takes else []), *([self.rating] if self.rates else [])]
-        return {f"{one.name}.{one.language}": one.hash for one in used}
+        return {f"{prompt.name}.{prompt.language}": prompt.hash for prompt in used}
 
     async def quiz(
         self,
@@ -145,7 +145,7 @@ class ModelStudent:
         prompt = Prompt(role="student", messages=(Message("user", content),), schema=_RATING)
 
         def read(raw: str, finish: str) -> Reading[int | None]:
-            reply = read_object(raw, finish=finish, keys=("rating",), quoted=[one.text for one in talk])
+            reply = read_object(raw, finish=finish, keys=("rating",), quoted=[said.text for said in talk])
             rating = read_integer((reply.value or {}).get("rating"), 1, 5).value
             return Reading(rating, is_readable=rating is not None, reason=reply.reason)
 

@@ -168,7 +168,7 @@ def _components(scored: Scored) -> tuple[ComponentRow, ...]:
     averaged = values.mean(axis=0)
     by_question, residual = _groups(averaged, scored.questions)
     by_persona, _ = _groups(averaged, scored.personas)
-    found: tuple[tuple[PartName, float, int], ...] = (
+    parts: tuple[tuple[PartName, float, int], ...] = (
         ("tutor", float(np.mean(common)) * free, tutors),
         ("tutor x simulator", float(np.mean(between)) * free, simulators),
         ("tutor x question", by_question * free, len(set(scored.questions))),
@@ -176,7 +176,7 @@ def _components(scored: Scored) -> tuple[ComponentRow, ...]:
         ("residual", residual * free, subsets),
     )
     return tuple(
-        ComponentRow(name=name, variance=max(0.0, v), sd=max(0.0, v) ** 0.5, over=over) for name, v, over in found
+        ComponentRow(name=name, variance=max(0.0, v), sd=max(0.0, v) ** 0.5, over=over) for name, v, over in parts
     )
 
 
@@ -272,10 +272,10 @@ def scored_of(
     if len(tutors) < 2 or not ids:
         raise ValueError("no subset has two tutors' whole results in every run")
     values = np.zeros((len(deltas), len(tutors), len(ids)))
-    for q, one in enumerate(deltas.values()):
+    for q, differences in enumerate(deltas.values()):
         for at, subset in enumerate(ids):
             for a, b in wanted:
-                half = one[subset, a, b] / len(tutors)
+                half = differences[subset, a, b] / len(tutors)
                 values[q, tutors.index(a), at] += half
                 values[q, tutors.index(b), at] -= half
     columns = list(zip(*(subsets[name] for name in ids), strict=True))

@@ -61,14 +61,14 @@ def as_verdicts(decided: Sequence[StudentVerdict]) -> list[Verdict]:
     """The same in the form that ratings are made of."""
     return [
         Verdict(
-            subset=one.subset,
-            dialogue=one.dialogue,
-            endpoints=one.endpoints,
+            subset=verdict.subset,
+            dialogue=verdict.dialogue,
+            endpoints=verdict.endpoints,
             criterion="transfer",
-            outcome=one.outcome,
-            winner=one.winner,
+            outcome=verdict.outcome,
+            winner=verdict.winner,
             agreement="unanimous",
             votes=(),
         )
-        for one in decided
+        for verdict in decided
     ]

@@ -176,8 +176,8 @@ def _main_parts(design: Design, counts: Floats, strong: Ints) -> Ints:
     main = np.full(design.size, -1)
     for label in range(int(design.core.max()) + 1):
         members = np.flatnonzero(design.core == label)
-        found, sizes = np.unique(strong[members], return_counts=True)
-        best = found[np.lexsort((games[found], sizes))[-1]]
+        parts, sizes = np.unique(strong[members], return_counts=True)
+        best = parts[np.lexsort((games[parts], sizes))[-1]]
         if sizes.max() > 1:
             main[members[strong[members] == best]] = label
     return main
@@ -208,10 +208,10 @@ def _align(
         members = np.flatnonzero(main == label)
         own = part[np.isin(kept, members)]
         values[members] = own - own.mean() + full[members].mean()
-        one = members[0]
+        first = members[0]
         outside = np.flatnonzero((core == label) & (main != label))
-        values[outside[reach[outside, one] & ~reach[one, outside]]] = np.inf
-        values[outside[reach[one, outside] & ~reach[outside, one]]] = -np.inf
+        values[outside[reach[outside, first] & ~reach[first, outside]]] = np.inf
+        values[outside[reach[first, outside] & ~reach[outside, first]]] = -np.inf
 
 
 def anchored(draws: Floats, core: Ints, anchor: int | None) -> Floats:

@@ -22,11 +22,14 @@ def rating_bounds(
     None where the model would then have no rating: it would have won, or lost, every game.
     """
     plain = replace(settings, intervals="none", reference=None)
-    found: dict[str, tuple[float | None, float | None]] = {}
+    bounds: dict[str, tuple[float | None, float | None]] = {}
     for name in battles.names:
         own = {pair: count for pair, count in missing.items() if name in pair and count > 0}
-        found[name] = (_rating(battles, own, name, plain, won=False), _rating(battles, own, name, plain, won=True))
-    return found
+        bounds[name] = (
+            _rating(battles, own, name, plain, won=False),
+            _rating(battles, own, name, plain, won=True),
+        )
+    return bounds
 
 
 def _rating(

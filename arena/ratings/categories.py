@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from arena.ratings.battles import Battles
 from arena.ratings.design import Design, cell_design
@@ -112,8 +111,8 @@ def breakdown(battles: Battles, category: str, settings: Settings) -> Breakdown:
     cells = [_level_cells(part, pooled, pooled.fitted) for _, part in parts]
     tau, fits = shrink(cells, pooled.fitted, dispersion)
     levels = [
-        Level(name, part.total, board, _ratings(battles, pooled, found, tau, settings.level))
-        for (name, part), board, found in zip(parts, boards, fits, strict=True)
+        Level(name, part.total, board, _ratings(battles, pooled, fitted, tau, settings.level))
+        for (name, part), board, fitted in zip(parts, boards, fits, strict=True)
     ]
     return Breakdown(category, tau * SCALE, dispersion, tuple(levels), None)
 
@@ -159,33 +158,35 @@ def shrink(cells: Sequence[tuple[Design, Floats]], pooled: Fit, dispersion: floa
         tau = float(np.exp(log_tau))
         # log tau: the boundary-avoiding prior of Chung et al. 2013, as the likelihood alone may well say tau = 0.
         return -log_tau - sum(
-            _evidence(design, counts / dispersion, found, pooled, tau)
-            for (design, counts), found in zip(cells, fits(tau), strict=True)
+            _evidence(design, counts / dispersion, fitted, pooled, tau)
+            for (design, counts), fitted in zip(cells, fits(tau), strict=True)
         )
 
     bounds = (float(np.log(_NARROWEST)), float(np.log(_WIDEST)))
+    from scipy.optimize import minimize_scalar  # a third of a second to load, for categories only
+
     best = minimize_scalar(cost, bounds=bounds, method="bounded", options={"xatol": 0.02})
     tau = float(np.exp(best.x))
     return tau, fits(tau)
 
 
-def _evidence(design: Design, counts: Floats, found: Fit, pooled: Fit, tau: float) -> float:
+def _evidence(design: Design, counts: Floats, fitted: Fit, pooled: Fit, tau: float) -> float:
     """Laplace approximation of the log marginal likelihood of one level (constants in tau left out)."""
-    value = pooled.model.loglik(design.eta(found.theta, found.shared), pooled.tie or 0.0, counts)
-    value -= float(((found.theta - pooled.theta) ** 2).sum()) / (2 * tau**2) + len(found.theta) * np.log(tau)
-    return value + float(np.linalg.slogdet(found.curvature)[1]) / 2
+    value = pooled.model.loglik(design.eta(fitted.theta, fitted.shared), pooled.tie or 0.0, counts)
+    value -= float(((fitted.theta - pooled.theta) ** 2).sum()) / (2 * tau**2) + len(fitted.theta) * np.log(tau)
+    return value + float(np.linalg.slogdet(fitted.curvature)[1]) / 2
 
 
 def _ratings(
-    battles: Battles, pooled: Estimate, found: Fit, tau: float, level: float
+    battles: Battles, pooled: Estimate, fitted: Fit, tau: float, level: float
 ) -> dict[str, tuple[float, float, float]]:
     """Rating and interval per name: the posterior's variance, and the pooled centre's as far as it is leant on."""
-    lean = found.curvature / tau**2
+    lean = fitted.curvature / tau**2
     size = len(pooled.members)
     centre = np.zeros((size, size)) if pooled.covariance is None else pooled.covariance[:size, :size]
-    variance = np.diag(found.curvature) + np.diag(lean @ centre @ lean.T)
+    variance = np.diag(fitted.curvature) + np.diag(lean @ centre @ lean.T)
     half = _quantile(pooled, level) * np.sqrt(np.maximum(variance, 0))
-    values = MEAN + SCALE * np.stack([found.theta, found.theta - half, found.theta + half], axis=1)
+    values = MEAN + SCALE * np.stack([fitted.theta, fitted.theta - half, fitted.theta + half], axis=1)
     rows = values.tolist()
     return {battles.names[int(m)]: (row[0], row[1], row[2]) for m, row in zip(pooled.members, rows, strict=True)}
 

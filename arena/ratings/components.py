@@ -116,7 +116,7 @@ def components(
     if total[2] <= 0:
         raise Problem("there is no decided vote, so there is no gap to plan for")
     in_match, in_dialogue = bool(total[4] > 0), bool(total[6] > 0)
-    found = _moments(total[None, :])
+    moments = _moments(total[None, :])
     number = len(table)
     if number >= FEWEST_DIALOGUES:
         left_out = _moments(total[None, :] - table)
@@ -126,10 +126,10 @@ def components(
         values, vectors = np.linalg.eigh(covariance)
         root = vectors * np.sqrt(np.maximum(values, 0))
         heavy = np.sqrt((number - 1) / generator.chisquare(number - 1, draws))
-        moved = found + (generator.standard_normal((draws, 4)) @ root.T) * heavy[:, None]
-        found = np.concatenate([found, moved])
+        moved = moments + (generator.standard_normal((draws, 4)) @ root.T) * heavy[:, None]
+        moments = np.concatenate([moments, moved])
     most = 1 - 1 / total[0]
-    solved = _solved(found, most, in_match, in_dialogue, subset_sd, dialogue_sd)
+    solved = _solved(moments, most, in_match, in_dialogue, subset_sd, dialogue_sd)
     votes = tuple(Votes(*row) for row in solved.tolist())
     return Components(votes[0], votes[1:], in_match, in_dialogue)
 
@@ -155,26 +155,26 @@ def _moments(sums: Floats) -> Floats:
 
 
 def _solved(
-    found: Floats, most: float, in_match: bool, in_dialogue: bool, subset_sd: float, dialogue_sd: float
+    moments: Floats, most: float, in_match: bool, in_dialogue: bool, subset_sd: float, dialogue_sd: float
 ) -> Floats:
     """(B, 4) gap, subset sd, dialogue sd, tie weight with these moments."""
-    decided = np.clip(found[:, 1], 1e-3, 1.0)
-    mean = np.clip(found[:, 0], -most * decided, most * decided)
+    decided = np.clip(moments[:, 1], 1e-3, 1.0)
+    mean = np.clip(moments[:, 0], -most * decided, most * decided)
     # A mean that was moved off the end of the scale keeps the votes' covariance, not their mean product.
-    within, across = (mean**2 + found[:, k] - found[:, 0] ** 2 for k in (2, 3))
+    within, across = (mean**2 + moments[:, k] - moments[:, 0] ** 2 for k in (2, 3))
     if in_match:
-        whole = _bisected(lambda sd: _products(mean, decided, sd) < within, len(found))
+        whole = _bisected(lambda sd: _products(mean, decided, sd) < within, len(moments))
     else:
-        whole = np.full(len(found), float(np.hypot(subset_sd, dialogue_sd)))
+        whole = np.full(len(moments), float(np.hypot(subset_sd, dialogue_sd)))
     if in_dialogue:
         gap, ties = _centred(mean, decided, whole)
-        own = _bisected(lambda sd: _shared(gap, ties, whole, np.minimum(sd, whole)) < across, len(found))
+        own = _bisected(lambda sd: _shared(gap, ties, whole, np.minimum(sd, whole)) < across, len(moments))
         own = np.minimum(own, whole)
         if not in_match:
-            own = _bisected(lambda sd: _single_shared(mean, decided, sd, subset_sd) < across, len(found))
+            own = _bisected(lambda sd: _single_shared(mean, decided, sd, subset_sd) < across, len(moments))
             whole = np.hypot(own, subset_sd)
     else:
-        own = np.minimum(np.full(len(found), dialogue_sd), whole)
+        own = np.minimum(np.full(len(moments), dialogue_sd), whole)
     gap, ties = _centred(mean, decided, whole)
     return np.stack([gap, np.sqrt(np.maximum(whole**2 - own**2, 0)), own, ties], axis=1)
 

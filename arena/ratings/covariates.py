@@ -90,10 +90,10 @@ def adjusted(battles: Battles, settings: Settings, columns: Mapping[str, Floats]
     if _is_confounded(design):
         return Adjusted(plain, names, reason=CONFOUNDED)
     counts, model = design.counts(single.weight), plain.fitted.model
-    found = fit(design, counts, model=model, covariance=False)
-    if not found.converged:  # so far out that the likelihood is flat and has no curvature to turn round
+    free = fit(design, counts, model=model, covariance=False)
+    if not free.converged:  # so far out that the likelihood is flat and has no curvature to turn round
         return Adjusted(plain, names, reason=SEPARATED)
-    fitted = fit(design, counts, model=model, start=found)
+    fitted = fit(design, counts, model=model, start=free)
     told = by_jackknife(fitted, design, single, settings)
     return Adjusted(plain, names, fitted, told, settings.level, battles.cluster_name)
 

@@ -48,7 +48,7 @@ class Decisions:
         return "not told apart" if self.enough[a, b] else "not enough data"
 
 
-def decide(found: Estimate, gaps: Gaps, table: PairTable, level: float) -> Decisions:
+def decide(estimated: Estimate, gaps: Gaps, table: PairTable, level: float) -> Decisions:
     """All pairs, and which places that settles.
 
     ``above`` (who certainly stands above whom) is ``better``; with many units also what the gaps say alone, for
@@ -59,14 +59,14 @@ def decide(found: Estimate, gaps: Gaps, table: PairTable, level: float) -> Decis
     with np.errstate(invalid="ignore"):
         tested = (p_holm <= error) & (table.wins > table.wins.T)
         apart = (gaps.p_joint <= error) & (gaps.lower > 0)
-    one_way = np.isnan(gaps.lower) & np.isnan(gaps.upper) & ~_with_gap(found)
+    one_way = np.isnan(gaps.lower) & np.isnan(gaps.upper) & ~_with_gap(estimated)
     met = table.games() > 0
     better = (apart & (tested | ~met)) | (one_way & tested)
     has_limits = ~(np.isnan(gaps.lower) & np.isnan(gaps.upper))
     with np.errstate(invalid="ignore"):
         testable = table.smallest <= error
     above = better
-    if found.uncertainty is not None and found.uncertainty.support.informative >= MANY_UNITS:
+    if estimated.uncertainty is not None and estimated.uncertainty.support.informative >= MANY_UNITS:
         above = better | apart
     return Decisions(better, has_limits | (one_way & testable), above, p_holm)
 
@@ -76,8 +76,8 @@ def clusters_needed(level: float, pairs: int) -> int:
     return ceil(1 + log2(max(pairs, 1) / (1 - level)) - 1e-9)
 
 
-def _with_gap(found: Estimate) -> Bools:
+def _with_gap(estimated: Estimate) -> Bools:
     """(M, M) whether results of the two go both ways, so that they have a gap."""
-    core, group = found.structure.core, found.structure.group
+    core, group = estimated.structure.core, estimated.structure.group
     rated = (core[:, None] >= 0) & (core[:, None] == core[None, :])
-    return rated & (group[:, None] == group[None, :]) & (found.fitted is not None)
+    return rated & (group[:, None] == group[None, :]) & (estimated.fitted is not None)

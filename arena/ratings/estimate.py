@@ -77,20 +77,20 @@ def estimate(battles: Battles, settings: Settings) -> Estimate:
             "the order of showing is confounded with the results or decides them all",
         )
     design, members = cell_design(battles, core, position=position)
-    found = Estimate(shape, members, design, None, position_reason=position_reason)
+    unfitted = Estimate(shape, members, design, None, position_reason=position_reason)
     if not len(members):
-        return replace(found, reason="no set of models whose wins go round: no gap can be estimated")
+        return replace(unfitted, reason="no set of models whose wins go round: no gap can be estimated")
     counts = design.counts(battles.weight)
     if not counts[:, TIE].any():
         model = model.without_ties
     decided = bool(counts[:, [WIN, LOSS]].any())
     if model.has_parameter and not (decided if settings.prior else _ties_estimable(design, counts)):
         reason = f"the {model.name} tie parameter has no finite estimate here; use ties as halves"
-        return replace(found, reason=reason)
+        return replace(unfitted, reason=reason)
     fitted = fit(design, counts, model=model, prior=settings.prior)
     method = METHODS.get(settings.intervals)
     told = None if method is None else method(fitted, design, battles, settings)
-    return replace(found, fitted=fitted, uncertainty=told)
+    return replace(unfitted, fitted=fitted, uncertainty=told)
 
 
 def _position_estimable(battles: Battles, core: Ints) -> bool:

@@ -29,28 +29,28 @@ class Gaps:
     p_joint: Floats
 
 
-def gaps_of(found: Estimate, level: float) -> Gaps:
+def gaps_of(estimated: Estimate, level: float) -> Gaps:
     """The gaps of an estimate; where only a prior makes one, it has no interval."""
-    total = len(found.structure.group)
+    total = len(estimated.structure.group)
     nothing = np.full((total, total), np.nan)
     gap, lower, upper, p_joint = (nothing.copy() for _ in range(4))
-    if found.fitted is None or not len(found.members):
+    if estimated.fitted is None or not len(estimated.members):
         return Gaps(gap, lower, upper, p_joint)
-    block = np.ix_(found.members, found.members)
+    block = np.ix_(estimated.members, estimated.members)
     theta, core, group = (
-        found.fitted.theta,
-        found.structure.core[found.members],
-        found.structure.group[found.members],
+        estimated.fitted.theta,
+        estimated.structure.core[estimated.members],
+        estimated.structure.group[estimated.members],
     )
     own = np.where(group[:, None] == group[None, :], theta[:, None] - theta[None, :], np.nan)
     gap[block] = own
-    told = found.uncertainty
+    told = estimated.uncertainty
     if told is None:
         return Gaps(gap, lower, upper, p_joint)
     from_results = (core[:, None] == core[None, :]) & (core[:, None] >= 0)
     np.fill_diagonal(from_results, False)
     deviation = np.where(from_results, told.gap_deviation(len(theta)), np.nan)
-    lower[block], upper[block] = _limits(found, own, deviation, from_results, level)
+    lower[block], upper[block] = _limits(estimated, own, deviation, from_results, level)
     with np.errstate(divide="ignore", invalid="ignore"):
         p_values: Floats = np.asarray(2 * stdtr(told.support.degrees, -np.abs(own) / deviation), np.float64)
     p_values[(deviation == 0) & (own == 0)] = 1.0
@@ -59,9 +59,9 @@ def gaps_of(found: Estimate, level: float) -> Gaps:
 
 
 def _limits(
-    found: Estimate, gap: Floats, deviation: Floats, known: NDArray[np.bool_], level: float
+    estimated: Estimate, gap: Floats, deviation: Floats, known: NDArray[np.bool_], level: float
 ) -> tuple[Floats, Floats]:
-    told = found.uncertainty
+    told = estimated.uncertainty
     if told is None or told.draws is None:
         half = np.nan if told is None else told.quantile(level) * deviation
         return gap - half, gap + half

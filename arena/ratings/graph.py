@@ -77,9 +77,9 @@ def reachable(beats: Mask) -> Mask:
 
 def _renumbered(labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """Numbers from 0 by falling size, then by first member; -1 stays."""
-    found, first, counts = np.unique(labels[labels >= 0], return_index=True, return_counts=True)
+    old_labels, first, counts = np.unique(labels[labels >= 0], return_index=True, return_counts=True)
     order = np.lexsort((first, -counts))
-    table = {int(found[old]): new for new, old in enumerate(order)}
+    table = {int(old_labels[old]): new for new, old in enumerate(order)}
     return np.array([table.get(int(label), -1) for label in labels], np.int64)
 
 

@@ -39,7 +39,7 @@ def logs(path: Path) -> Found | None:
     files = sorted([*path.glob("*.eval"), *path.glob("*.json")]) if path.is_dir() else [path]
     if not files or not all(_is_log(file) for file in files):
         return None
-    found = Found()
+    kept = Found()
     values: defaultdict[_Key, dict[str, float | None]] = defaultdict(dict)
     told: dict[tuple[object, ...], tuple[tuple[str, str], float, Json]] = {}
     invalid: set[tuple[object, ...]] = set()
@@ -60,30 +60,30 @@ def logs(path: Path) -> Found | None:
                 else:
                     values[_Key(*place, scorer)][model] = value
     for (sample, *_), (pair, value, meta) in told.items():
-        _battle(found, pair, value, 0.5, str(meta.get("cluster") or sample), str(meta.get("criterion") or ""))
+        _battle(kept, pair, value, 0.5, str(meta.get("cluster") or sample), str(meta.get("criterion") or ""))
     for key in invalid:
-        found.without(str(key[-2]), str(key[-1]))
+        kept.without(str(key[-2]), str(key[-1]))
     for key, by_model in values.items():
-        _compare(found, key, by_model)
-    if not found.columns["model_a"] and not found.invalid:
+        _compare(kept, key, by_model)
+    if not kept.columns["model_a"] and not kept.invalid:
         expected = "scores of two models at least on the same samples (give a folder with their logs)"
         raise InputProblem(path, expected, found=f"{len(files)} logs without")
-    return found
+    return kept
 
 
-def _compare(found: Found, key: _Key, by_model: Mapping[str, float | None]) -> None:
+def _compare(kept: Found, key: _Key, by_model: Mapping[str, float | None]) -> None:
     for one, other in combinations(sorted(by_model), 2):
         first, second = by_model[one], by_model[other]
         if first is None or second is None:
-            found.without(one, other)
+            kept.without(one, other)
         else:
-            _battle(found, (one, other), first, second, key.sample, key.scorer)
+            _battle(kept, (one, other), first, second, key.sample, key.scorer)
 
 
-def _battle(found: Found, pair: tuple[str, str], one: float, other: float, cluster: str, criterion: str) -> None:
+def _battle(kept: Found, pair: tuple[str, str], one: float, other: float, cluster: str, criterion: str) -> None:
     """Nobody says in which order answers were shown: there was none, or a verdict holds several."""
     winner = None if one == other else pair[0] if one > other else pair[1]
-    found.battle(pair, winner, cluster=cluster, criterion=criterion, first=None)
+    kept.battle(pair, winner, cluster=cluster, criterion=criterion, first=None)
 
 
 def _value(file: Path, scorer: str, score: Json) -> float | None:

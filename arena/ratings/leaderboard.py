@@ -56,11 +56,11 @@ def build(battles: Battles, settings: Settings | None = None) -> Leaderboard:
     for role, name in (("anchor", settings.anchor and settings.anchor[0]), ("reference", settings.reference)):
         if name is not None and name not in battles.names:
             raise Problem(f"{role}: found {name!r}, expected one of {', '.join(map(repr, battles.names))}")
-    found = estimate(battles, settings)
-    board = _Board(battles, settings, found)
+    estimated = estimate(battles, settings)
+    board = _Board(battles, settings, estimated)
     table = pair_table(battles, clustered=settings.clustered)
-    gaps = gaps_of(found, settings.level)
-    decided = decide(found, gaps, table, settings.level)
+    gaps = gaps_of(estimated, settings.level)
+    decided = decide(estimated, gaps, table, settings.level)
     models = board.models(table, decided)
     order = [battles.names.index(model.name) for model in models]
     return Leaderboard(
@@ -68,12 +68,12 @@ def build(battles: Battles, settings: Settings | None = None) -> Leaderboard:
         ties=settings.ties,
         scale=board.scale(),
         intervals=board.intervals(),
-        converged=found.fitted is not None and found.fitted.converged,
+        converged=estimated.fitted is not None and estimated.fitted.converged,
         fit=board.fit_report(),
         groups=board.groups(models),
         models=models,
         pairs=pairs_of(battles, gaps, table, decided if settings.intervals != "none" else None, order),
-        position=position_report(battles, settings, found),
+        position=position_report(battles, settings, estimated),
         agreement=battles.agreement,
         counts=board.counts(table),
         notes=board.notes(),
@@ -119,11 +119,11 @@ class _Board:
         if rounds is None:
             return {}
         settings = replace(self.settings, intervals="none", anchor=None, reference=None)
-        found = estimate(rounds, settings)
-        if found.fitted is None:
+        estimated = estimate(rounds, settings)
+        if estimated.fitted is None:
             return {}
-        values = MEAN + SCALE * found.fitted.theta
-        return {rounds.names[int(m)]: float(value) for m, value in zip(found.members, values, strict=True)}
+        values = MEAN + SCALE * estimated.fitted.theta
+        return {rounds.names[int(m)]: float(value) for m, value in zip(estimated.members, values, strict=True)}
 
     def method(self) -> str:
         text = model_of(self.settings.ties).method
@@ -220,13 +220,13 @@ class _Board:
         ranges = rank_ranges(self.found, decided, self.settings)
         versus = self._against()
         wins, losses, ties = table.wins.sum(1), table.wins.sum(0), table.ties.sum(1)
-        found = self.found.structure
+        structure = self.found.structure
         models: list[RatedModel] = []
         for m, name in enumerate(self.battles.names):
             games = float(wins[m] + losses[m] + ties[m])
             lower, upper, note = self._limits_of(m, limits)
-            why = [reason_of(found.flags[m]), note]
-            if self.rating(m) is None and not found.flags[m]:
+            why = [reason_of(structure.flags[m]), note]
+            if self.rating(m) is None and not structure.flags[m]:
                 why.append(self.found.reason)
             models.append(
                 RatedModel(
@@ -241,8 +241,8 @@ class _Board:
                     ties=count(ties[m]),
                     matches=count(games),
                     win_rate=number((wins[m] + ties[m] / 2) / games) if games else None,
-                    group=int(found.group[m]),
-                    flags=found.flags[m],
+                    group=int(structure.group[m]),
+                    flags=structure.flags[m],
                     reason="; ".join(part for part in why if part) or None,
                     usable_resamples=self._usable(m),
                     rating_rounds=number(self.rounds.get(name)),
@@ -341,14 +341,14 @@ class _Board:
         return tuple(notes)
 
 
-def _against_row(name: str, found: Versus) -> Against:
+def _against_row(name: str, versus: Versus) -> Against:
     return Against(
         name=name,
-        win_rate=number(found.rate),
-        lower=number(found.lower),
-        upper=number(found.upper),
-        matches=count(found.games),
-        reason=found.reason,
+        win_rate=number(versus.rate),
+        lower=number(versus.lower),
+        upper=number(versus.upper),
+        matches=count(versus.games),
+        reason=versus.reason,
     )
 
 

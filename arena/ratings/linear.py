@@ -47,6 +47,6 @@ def solve(matrix: Matrix, right: Matrix) -> Matrix | None:
 
 def inverse(matrix: Matrix) -> Matrix:
     """The inverse of a symmetric matrix, symmetric to the last bit. Raises LinAlgError where there is none."""
-    found = solve(matrix, np.eye(len(matrix)))
-    full = np.asarray(general_inverse(matrix)) if found is None else found
+    solved = solve(matrix, np.eye(len(matrix)))
+    full = np.asarray(general_inverse(matrix)) if solved is None else solved
     return (full + full.T) / 2

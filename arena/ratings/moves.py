@@ -45,18 +45,18 @@ def moves(before: Sequence[Verdict], after: Sequence[Verdict], settings: Setting
     if not joint:
         return ()
     battles = from_verdicts(joint)
-    found = estimate(battles, replace(settings, anchor=None, reference=None, position="ignore"))
+    estimated = estimate(battles, replace(settings, anchor=None, reference=None, position="ignore"))
     rows = [{name[2:]: at for at, name in enumerate(battles.names) if name[0] == str(side)} for side in (0, 1)]
-    rated: set[int] = set() if found.fitted is None else {int(member) for member in found.members}
+    rated: set[int] = set() if estimated.fitted is None else {int(member) for member in estimated.members}
     names = sorted(name for name in rows[0].keys() & rows[1].keys() if {rows[0][name], rows[1][name]} <= rated)
-    if found.fitted is None or not _comparable(found, [[side[name] for name in names] for side in rows]):
+    if estimated.fitted is None or not _comparable(estimated, [[side[name] for name in names] for side in rows]):
         return tuple(
             Move(name=name, before=None, after=None, moved=None, lower=None, upper=None) for name in names
         )
-    index = found.index
+    index = estimated.index
     places = [np.array([index[side[name]] for name in names]) for side in rows]
-    centred = [found.fitted.theta[at] - found.fitted.theta[at].mean() for at in places]
-    half = _half_widths(found, places, settings.level)
+    centred = [estimated.fitted.theta[at] - estimated.fitted.theta[at].mean() for at in places]
+    half = _half_widths(estimated, places, settings.level)
     return tuple(
         Move(
             name=name,
@@ -82,15 +82,15 @@ def _renamed(verdict: Verdict, side: int) -> Verdict:
     )
 
 
-def _comparable(found: Estimate, members: Sequence[Sequence[int]]) -> bool:
+def _comparable(estimated: Estimate, members: Sequence[Sequence[int]]) -> bool:
     """Whether each table's results alone connect the endpoints that both have, two at least."""
-    core = found.structure.core
+    core = estimated.structure.core
     return all(len(side) > 1 and len({int(core[m]) for m in side}) == 1 for side in members)
 
 
-def _half_widths(found: Estimate, places: Sequence[NDArray[np.int64]], level: float) -> Floats:
+def _half_widths(estimated: Estimate, places: Sequence[NDArray[np.int64]], level: float) -> Floats:
     """(n,) half the width of the interval of each move, in log-odds; NaN where there is none."""
-    told, count = found.uncertainty, len(places[0])
+    told, count = estimated.uncertainty, len(places[0])
     if told is None or not told.support.enough:
         return np.full(count, np.nan)
     contrast = np.zeros((count, len(told.covariance)))

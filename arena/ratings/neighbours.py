@@ -67,14 +67,14 @@ def judgments(path: Path, baseline: str | None = None) -> Found | None:
     files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
     if not files or any(file.suffix not in (".jsonl", ".ndjson", ".json") for file in files):
         return None
-    found = Found()
+    kept = Found()
     for file in files:
         first = next(_first_row(file), None)
         if first is None or (read := _reader(first)) is None:
             return None
         for line, row in read_table(file).rows:
-            read(found, _Place(file, line, baseline), row)
-    return found
+            read(kept, _Place(file, line, baseline), row)
+    return kept
 
 
 def _first_row(file: Path) -> Iterator[Row]:
@@ -113,7 +113,7 @@ def _reader(row: Row) -> Any:
     return _arena_hard if {"model", "games"} <= set(row) else None
 
 
-def _mt_bench(found: Found, place: _Place, row: Row) -> None:
+def _mt_bench(kept: Found, place: _Place, row: Row) -> None:
     sides = {"model_1": place.text(row, "model_1"), "model_2": place.text(row, "model_2")}
     about: dict[str, Any] = {
         "cluster": place.text(row, "question_id"),
@@ -123,16 +123,16 @@ def _mt_bench(found: Found, place: _Place, row: Row) -> None:
     for name, shown in (("g1_winner", ("model_1", "model_2")), ("g2_winner", ("model_2", "model_1"))):
         word = row.get(name)
         if word == "error":
-            found.without(*sides.values())
+            kept.without(*sides.values())
         elif isinstance(word, str) and (word == "tie" or word in sides):
             names = (sides[shown[0]], sides[shown[1]])
-            found.battle(names, None if word == "tie" else sides[word], **about)
+            kept.battle(names, None if word == "tie" else sides[word], **about)
         else:
             expected = "model_1, model_2, tie or error"
             raise InputProblem(place.file, expected, found=repr(word), line=place.line, field=name)
 
 
-def _arena_hard(found: Found, place: _Place, row: Row) -> None:
+def _arena_hard(kept: Found, place: _Place, row: Row) -> None:
     model = place.text(row, "model")
     baseline = row.get("baseline") or place.baseline
     if not isinstance(baseline, str):
@@ -153,13 +153,13 @@ def _arena_hard(found: Found, place: _Place, row: Row) -> None:
             raise InputProblem(place.file, "a game", found=repr(game)[:80], line=place.line, field="games")
         word: object = None if game is None else cast("Row", game).get("score")
         if word is None:
-            found.without(*shown)
+            kept.without(*shown)
             continue
         if not isinstance(word, str) or word not in _SCORES:
             expected = f"one of {', '.join(_SCORES)}"
             raise InputProblem(place.file, expected, found=repr(word), line=place.line, field="games.score")
         side, weight = _SCORES[word]
-        found.battle(shown, shown["AB".index(side)] if side else None, weight, **about)
+        kept.battle(shown, shown["AB".index(side)] if side else None, weight, **about)
 
 
 def _judge(row: Row) -> str | None:

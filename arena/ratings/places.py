@@ -8,18 +8,18 @@ from arena.ratings.estimate import TIED, Estimate
 from arena.ratings.settings import Settings
 
 
-def ranks(battles: Battles, found: Estimate, settings: Settings) -> list[int | None]:
+def ranks(battles: Battles, estimated: Estimate, settings: Settings) -> list[int | None]:
     """Rank within the group: models known to stand above, and better ratings in the same core."""
-    structure, index = found.structure, found.index
+    structure, index = estimated.structure, estimated.index
     standing: list[int | None] = []
     for m in range(len(battles.names)):
         at = index.get(m)
         if "no_games" in structure.flags[m]:
             standing.append(None)
-        elif at is None or found.fitted is None:
+        elif at is None or estimated.fitted is None:
             standing.append(1 + int(structure.above[m]))
         else:
-            theta = found.fitted.theta
+            theta = estimated.fitted.theta
             same = [
                 r
                 for k, r in index.items()
@@ -31,9 +31,9 @@ def ranks(battles: Battles, found: Estimate, settings: Settings) -> list[int | N
     return standing
 
 
-def rank_ranges(found: Estimate, decided: Decisions, settings: Settings) -> list[tuple[int, int] | None]:
+def rank_ranges(estimated: Estimate, decided: Decisions, settings: Settings) -> list[tuple[int, int] | None]:
     """Places that the data leave open, all of them together at the level of the intervals."""
-    group = found.structure.group
+    group = estimated.structure.group
     if settings.intervals == "none":
         return [None] * len(group)
     ranges: list[tuple[int, int] | None] = []
@@ -41,5 +41,5 @@ def rank_ranges(found: Estimate, decided: Decisions, settings: Settings) -> list
         same = group == group[m]
         lowest = 1 + int(decided.above[same, m].sum())
         highest = int(same.sum()) - int(decided.above[m, same].sum())
-        ranges.append(None if "no_games" in found.structure.flags[m] else (lowest, highest))
+        ranges.append(None if "no_games" in estimated.structure.flags[m] else (lowest, highest))
     return ranges

@@ -10,7 +10,7 @@ from arena.ratings.result import PositionEffect, count, number
 from arena.ratings.settings import Settings
 
 
-def position_report(battles: Battles, settings: Settings, found: Estimate) -> PositionEffect:
+def position_report(battles: Battles, settings: Settings, estimated: Estimate) -> PositionEffect:
     """How often the model shown first won, and the log-odds that being first is worth, with its interval.
 
     Taken from the single rounds where battles are majorities of several.
@@ -18,23 +18,23 @@ def position_report(battles: Battles, settings: Settings, found: Estimate) -> Po
     source = battles
     if battles.rounds is not None:
         source = battles.rounds
-        found = estimate(source, replace(settings, intervals="jackknife", anchor=None, position="adjust"))
+        estimated = estimate(source, replace(settings, intervals="jackknife", anchor=None, position="adjust"))
     elif settings.position == "ignore":
-        found = estimate(source, replace(settings, intervals="jackknife", anchor=None, position="adjust"))
+        estimated = estimate(source, replace(settings, intervals="jackknife", anchor=None, position="adjust"))
     known, lead = source.first != 0, source.first * (source.outcome - 1)
     sums = [float(source.weight[known & (lead == side)].sum()) for side in (1, -1, 0)]
     effect, lower, upper, why = None, None, None, None
     if not known.any():
         why = "who was shown first is not known"
-    elif found.fitted is None or "position" not in found.design.shared:
-        why = found.position_reason or found.reason
+    elif estimated.fitted is None or "position" not in estimated.design.shared:
+        why = estimated.position_reason or estimated.reason
     else:
-        at = found.design.size
-        effect = float(found.fitted.shared[0])
-        if found.uncertainty is not None:
-            half = float(found.uncertainty.half(settings.level)[at])
+        at = estimated.design.size
+        effect = float(estimated.fitted.shared[0])
+        if estimated.uncertainty is not None:
+            half = float(estimated.uncertainty.half(settings.level)[at])
             lower, upper = effect - half, effect + half
-            why = found.uncertainty.why_none(at, source.cluster_name)
+            why = estimated.uncertainty.why_none(at, source.cluster_name)
     return PositionEffect(
         first_wins=count(sums[0]),
         second_wins=count(sums[1]),

@@ -180,10 +180,10 @@ def dialogues_needed(
 
 def _roughly_needed(votes: Votes, plan: Plan, power: float, level: float) -> float:
     """By the normal approximation, where to begin to look."""
-    one = moments(votes, plan.rounds, plan.rule)
-    spread = one.variance * one.design_effect(plan.subsets) / plan.subsets
+    expected = moments(votes, plan.rounds, plan.rule)
+    spread = expected.variance * expected.design_effect(plan.subsets) / plan.subsets
     times = float(ndtri((1 + level) / 2) + ndtri(power))
-    return spread * max(times, 0.0) ** 2 / max(one.mean**2, 1e-300)
+    return spread * max(times, 0.0) ** 2 / max(expected.mean**2, 1e-300)
 
 
 def detectable(
@@ -224,14 +224,14 @@ def spendings(
     Dialogues have so many ``subsets`` each; or, with a number of ``dialogues`` that cannot grow, as many as the
     calls allow.
     """
-    found: list[Spent] = []
+    spent_ways: list[Spent] = []
     for number in rounds:
         matches = calls // number
         each = subsets if dialogues is None else max(1, matches // dialogues)
         for rule in ("majority",) if number == 1 else ("majority", "mean"):
             plan = Plan(matches // each if dialogues is None else min(dialogues, matches), each, number, rule)
-            found.append(Spent(plan, power_of(votes, plan, level, pairs, draws)))
-    return tuple(sorted(found, key=lambda spent: (-spent.power, spent.plan.calls)))
+            spent_ways.append(Spent(plan, power_of(votes, plan, level, pairs, draws)))
+    return tuple(sorted(spent_ways, key=lambda spent: (-spent.power, spent.plan.calls)))
 
 
 def gap_of_win_rate(rate: float, subset_sd: float = 0.0, dialogue_sd: float = 0.0, ties: float = 0.0) -> Votes:

@@ -145,17 +145,17 @@ def _read(shard: Shard, columns: Columns) -> Iterator[Raw]:
     return kinds.get(shard.path.suffix.lower(), _table_chunks)(shard.path, columns)
 
 
-def _neighbours(path: Path, found: Found, columns: Columns) -> Battles:
+def _neighbours(path: Path, kept: Found, columns: Columns) -> Battles:
     """Battles that were kept in another benchmark's form."""
-    present = found.used
-    if found.columns["model_a"]:
+    present = kept.used
+    if kept.columns["model_a"]:
         _check_header(path, list(present), columns)
     raw = {name: present[name] for name in columns.wanted() if name in present}
     collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster)
     collector.begin(str(path), 0)
     if raw:
         collector.add(_chunk(path, raw, columns, Names(path)))
-    return replace(collector.battles(), invalid=dict(found.invalid))
+    return replace(collector.battles(), invalid=dict(kept.invalid))
 
 
 def _chunk(path: Path, raw: Raw, columns: Columns, names: Names) -> Chunk:
@@ -324,10 +324,10 @@ def _json_rows(path: Path) -> Iterator[Raw]:
 
 
 def _columns_of(path: Path, rows: list[Raw], columns: Columns, present: set[str]) -> Raw:
-    found = {name for row in rows for name in row}
+    names = {name for row in rows for name in row}
     if not present:
-        present |= set(_check_header(path, sorted(found), columns))
-    late = [name for name in columns.wanted() if name in found and name not in present]
+        present |= set(_check_header(path, sorted(names), columns))
+    late = [name for name in columns.wanted() if name in names and name not in present]
     if late:
         raise InputProblem(path, f"the column {late[0]} in the first {_JSON_ROWS} rows, as it occurs later")
     return {name: [row.get(name) for row in rows] for name in columns.wanted() if name in present}

@@ -8,8 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import fftconvolve
-from scipy.stats import beta, binom, norm
+from scipy.special import betainc, betaincinv, ndtr
 
 Floats = NDArray[np.float64]
 _EXACT_RANGE = 200_000
@@ -20,7 +19,8 @@ def sign_test(wins: float, losses: float) -> float | None:
     n = round(wins + losses)
     if not n:
         return None
-    return min(1.0, 2 * float(binom.cdf(min(round(wins), round(losses)), n, 0.5)))
+    fewer = min(round(wins), round(losses))
+    return min(1.0, 2 * float(betainc(n - fewer, fewer + 1, 0.5)))
 
 
 def sign_flip_test(net: NDArray[np.int64]) -> float | None:
@@ -35,21 +35,32 @@ def sign_flip_test(net: NDArray[np.int64]) -> float | None:
         return None
     observed, total = abs(int(net.sum())), sum(sizes)
     if total > _EXACT_RANGE:
-        return 2 * float(norm.sf(observed / math.sqrt(sum(size * size for size in sizes))))
+        return 2 * float(ndtr(-observed / math.sqrt(sum(size * size for size in sizes))))
     chance = np.ones(1)
     for value, count in sorted(Counter(sizes).items()):
         step = np.zeros(value * count + 1)
         step[::value] = _fair(count)
-        chance = np.convolve(chance, step) if len(chance) * len(step) < 1e7 else fftconvolve(chance, step)
+        chance = _convolved(chance, step)
     # Entry s of the distribution belongs to a sum of 2 s - total.
     at = 2 * np.arange(total + 1) - total
     return float(min(1.0, max(0.0, chance[np.abs(at) >= observed].sum())))
 
 
+def _convolved(a: Floats, b: Floats) -> Floats:
+    if len(a) * len(b) < 1e7:
+        return np.convolve(a, b)
+    from scipy.signal import fftconvolve  # half a second to load, for large tables only
+
+    return fftconvolve(a, b)
+
+
 @lru_cache(maxsize=256)
 def _fair(count: int) -> Floats:
     """Chances of 0 to ``count`` heads; many pairs ask for the same few."""
-    return np.asarray(binom.pmf(np.arange(count + 1), count, 0.5))
+    heads = np.arange(count // 2, count)
+    rising = np.concatenate(([1.0], np.cumprod((count - heads) / (heads + 1))))
+    chance = np.concatenate((rising[:0:-1], rising[count % 2 :]))
+    return chance / chance.sum()
 
 
 def binomial_interval(wins: float, n: float, level: float) -> tuple[float, float] | None:
@@ -57,6 +68,6 @@ def binomial_interval(wins: float, n: float, level: float) -> tuple[float, float
     if n <= 0:
         return None
     tail = (1 - level) / 2
-    lower = 0.0 if wins <= 0 else float(beta.ppf(tail, wins, n - wins + 1))
-    upper = 1.0 if wins >= n else float(beta.ppf(1 - tail, wins + 1, n - wins))
+    lower = 0.0 if wins <= 0 else float(betaincinv(wins, n - wins + 1, tail))
+    upper = 1.0 if wins >= n else float(betaincinv(wins + 1, n - wins, 1 - tail))
     return lower, upper

@@ -51,11 +51,11 @@ def style_control(battles: Battles, settings: Settings) -> StyleControl:
     if rows is None or not rows.covariates:
         raise Problem(f"--style: found no columns of style, expected reply_a, reply_b or {FEATURES[0]}_a, _b")
     columns = {name: values / values.std() for name, values in rows.covariates.items() if values.std() > 0}
-    found = adjusted(battles, settings, columns)
-    plain, fitted = found.plain.fitted, found.fitted
-    if plain is None or fitted is None or found.told is None or (half := found.half) is None:
-        return StyleControl(covariates=(), models=(), reason=found.reason)
-    effects = [found.effect(name) for name in columns]
+    fitted_with = adjusted(battles, settings, columns)
+    plain, fitted = fitted_with.plain.fitted, fitted_with.fitted
+    if plain is None or fitted is None or fitted_with.told is None or (half := fitted_with.half) is None:
+        return StyleControl(covariates=(), models=(), reason=fitted_with.reason)
+    effects = [fitted_with.effect(name) for name in columns]
     return StyleControl(
         covariates=tuple(
             Covariate(
@@ -73,7 +73,7 @@ def style_control(battles: Battles, settings: Settings) -> StyleControl:
                 MEAN + SCALE * float(fitted.theta[r]),
                 SCALE * float(half[r]),
             )
-            for r, m in enumerate(found.plain.members)
+            for r, m in enumerate(fitted_with.plain.members)
         ),
         reason=next((effect.reason for effect in effects if effect.reason), None),
     )

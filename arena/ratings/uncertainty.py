@@ -100,9 +100,9 @@ def gap_deviation(covariance: Floats) -> Floats:
 def by_jackknife(fitted: Fit, design: Design, battles: Battles, settings: Settings) -> Uncertainty:
     """Every cluster (or battle) left out in turn: the covariance that holds at few and unequal clusters."""
     clustered = _is_clustered(battles, settings)
-    found = jackknife(fitted, cells_of(fitted, design), battles, clustered=clustered)
-    covariance = found.support.few * found.covariance
-    return Uncertainty(covariance, clustered, found.support, _directions(found.unsupported))
+    told = jackknife(fitted, cells_of(fitted, design), battles, clustered=clustered)
+    covariance = told.support.few * told.covariance
+    return Uncertainty(covariance, clustered, told.support, _directions(told.unsupported))
 
 
 def by_sandwich(fitted: Fit, design: Design, battles: Battles, settings: Settings) -> Uncertainty:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from arena.ratings.battles import Battles, Rows
 from arena.ratings.cells import sums
@@ -85,7 +85,7 @@ def _weighted(battles: Battles) -> Floats:
 
 def _normal(net: Floats, variance: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(variance > 0, 2 * norm.sf(np.abs(net) / np.sqrt(variance)), np.nan)
+        return np.where(variance > 0, 2 * ndtr(-np.abs(net) / np.sqrt(variance)), np.nan)
 
 
 def _mirrored(upper: Floats) -> Floats:
@@ -104,12 +104,12 @@ def _by_cluster(battles: Battles, rows: Rows, wins: Floats) -> tuple[Floats, Flo
         used = np.flatnonzero(dense)
         net, pair = dense[used], used // rows.clusters
     else:
-        found = [
+        parts = [
             _summed(pair_of_cell[cell] * np.int64(rows.clusters) + cluster, sign[cell] * weight)
             for cell, cluster, weight in rows.blocks()
         ]
         key, net = _summed(
-            np.concatenate([keys for keys, _ in found]), np.concatenate([part for _, part in found])
+            np.concatenate([keys for keys, _ in parts]), np.concatenate([part for _, part in parts])
         )
         pair = key // rows.clusters
     total = sums(pair, net, len(met))

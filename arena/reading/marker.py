@@ -74,7 +74,7 @@ def _is_quotation(section: str, sources: Sequence[str]) -> bool:
 def _is_copied_form(lines: Sequence[str]) -> bool:
     """Whether the last lines with a word are decisions for all three letters, one below the other."""
     last = [_LETTER.findall(line) if line.startswith("###") else [] for line in lines if line][-3:]
-    return sorted(letter.lower() for found in last for letter in found[:1]) == ["a", "b", "c"]
+    return sorted(letter.lower() for letters in last for letter in letters[:1]) == ["a", "b", "c"]
 
 
 def _one_letter(section: str) -> LetterReading:

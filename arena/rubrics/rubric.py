@@ -280,7 +280,7 @@ def parse_rubric(file: YamlFile) -> Rubric:
         return Rubric.model_validate(data)
     except ValidationError as error:
         # A key that is not known is most likely the missing one, mistyped: it is told first.
-        first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+        first = min(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
         place = tuple(part for part in first["loc"] if part != "[key]")
         expected, found = first["msg"].removeprefix("Value error, "), first.get("input")
         if first["type"] == "extra_forbidden":

@@ -91,8 +91,8 @@ def combine_all(
     for sheet in sheets:
         by_owner.setdefault((sheet.subject, sheet.judge), []).append(sheet)
     return [
-        combine(rubric, found, asked, session.columns)
-        if (found := by_owner.get((session.id, judge)))
+        combine(rubric, own, asked, session.columns)
+        if (own := by_owner.get((session.id, judge)))
         else _unscored(rubric, session, judge, asked)
         for session in sessions
         for judge in judges

@@ -97,9 +97,9 @@ def compare_groups(
     ]
 
 
-def two_groups(column: str, found: Iterable[str | None], values: tuple[str, str] | None = None) -> tuple[str, str]:
+def two_groups(column: str, given: Iterable[str | None], values: tuple[str, str] | None = None) -> tuple[str, str]:
     """The two values to compare: those given, or the only two there are. Raises Problem."""
-    known = sorted({value for value in found if value is not None})
+    known = sorted({value for value in given if value is not None})
     if values is None and len(known) != 2:
         raise Problem(f"column {column!r}: found {len(known)} values, expected two (or COLUMN=FIRST,SECOND)")
     for value in values or ():

@@ -24,9 +24,9 @@ def disagreements(rubric: Rubric, rows: Sequence[Combined], limit: int = 20) -> 
     by_session: dict[str, list[Combined]] = {}
     for row in rows:
         by_session.setdefault(row.subject, []).append(row)
-    found = [_one(rubric, session, judged) for session, judged in by_session.items() if len(judged) > 1]
-    found = [one for one in found if one.apart > 0 or one.values]
-    return sorted(found, key=lambda one: (-one.apart, -len(one.values), one.subject))[:limit]
+    apart = [_one(rubric, session, judged) for session, judged in by_session.items() if len(judged) > 1]
+    apart = [subject for subject in apart if subject.apart > 0 or subject.values]
+    return sorted(apart, key=lambda subject: (-subject.apart, -len(subject.values), subject.subject))[:limit]
 
 
 def _one(rubric: Rubric, session: str, rows: Sequence[Combined]) -> Disagreement:

@@ -85,21 +85,21 @@ def _entry(sheet: dict[str, Any], item: Item, slot: str) -> Any:
 
 def _given(node: dict[str, Any], names: Sequence[str]) -> Any:
     """What stands under one of the names, None where several are there and differ."""
-    found = [node[name] for name in dict.fromkeys(names) if name in node]
-    return _ABSENT if not found else found[0] if all(other == found[0] for other in found) else None
+    values = [node[name] for name in dict.fromkeys(names) if name in node]
+    return _ABSENT if not values else values[0] if all(other == values[0] for other in values) else None
 
 
-def _with_scan(found: Filled, reading: ObjectReading, entry: Any, place: Slot, keys: set[str]) -> Any:
+def _with_scan(filled: Filled, reading: ObjectReading, entry: Any, place: Slot, keys: set[str]) -> Any:
     if reading.value is not None or not reading.text:
         return entry
     value = scan_element(reading.text, *place, keys)
     if value is None:
         return _ABSENT
-    found.steps.add("scan")
+    filled.steps.add("scan")
     return value
 
 
-def _take(found: Filled, rubric: Rubric, slot: Slot, entry: Any) -> None:
+def _take(filled: Filled, rubric: Rubric, slot: Slot, entry: Any) -> None:
     value, reason = entry, None
     if isinstance(entry, dict):
         node = cast("dict[str, Any]", entry)
@@ -107,11 +107,11 @@ def _take(found: Filled, rubric: Rubric, slot: Slot, entry: Any) -> None:
         reason = next((node[name] for name in _REASONS if isinstance(node.get(name), str)), None)
     answer = None if value is _ABSENT else _answer(rubric, slot, value)
     if answer == NOT_APPLICABLE:
-        found.not_applicable.add(slot)
+        filled.not_applicable.add(slot)
     elif isinstance(answer, int):
-        found.values[slot] = answer
+        filled.values[slot] = answer
     if reason:
-        found.evidence[slot] = reason
+        filled.evidence[slot] = reason
 
 
 def _answer(rubric: Rubric, slot: Slot, value: Any) -> int | str | None:

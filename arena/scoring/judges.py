@@ -99,10 +99,10 @@ def _on_measure(rows: Sequence[Combined], measure: Measure, wishes: AgreementWis
 
     def reported(by: str | None, resamples: int) -> AgreementRow:
         table = from_rows(ratings, source=measure.name, scale=scale, by=by)
-        found = report(
+        agreement = report(
             table, measurement="interval", reference=wishes.reference, resamples=resamples, seed=wishes.seed
         )
-        return found.row()
+        return agreement.row()
 
     row = MeasureRow(measure=measure.name, kind=measure.kind, **dict(reported(None, wishes.resamples)))
     if measure.kind == "item":
@@ -117,14 +117,14 @@ def _on_elements(rubric: Rubric, rows: Sequence[Combined], wishes: AgreementWish
         for slot in () if item.scale else item.slots:
             name = f"{item.name}.{slot}"
             ratings = _ratings(rows, lambda row, key=item.key, slot=slot: row.values[key][slot])
-            found = report(
+            agreement = report(
                 from_rows(ratings, source=name, scale=Scale((0.0, 1.0))),
                 measurement="nominal",
                 reference=wishes.reference,
                 resamples=min(wishes.resamples, ELEMENT_RESAMPLES),
                 seed=wishes.seed,
             )
-            yield MeasureRow(measure=name, kind="element", **dict(found.row()))
+            yield MeasureRow(measure=name, kind="element", **dict(agreement.row()))
 
 
 def _ratings(rows: Iterable[Combined], get: Get) -> list[Rating]:

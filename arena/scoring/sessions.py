@@ -95,11 +95,11 @@ def _columns(row: Row) -> dict[str, str]:
     """Plain values of a row; those of ``levels``, ``metadata`` and ``columns`` stand beside the others."""
     is_dialogue = any(isinstance(row.get(name), list) for name in MESSAGES)
     scored = () if is_dialogue else ("question", "answer")
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for name, value in row.items():
         if name in _NESTED and isinstance(value, dict):
-            found |= _columns(cast("Row", value))
+            columns |= _columns(cast("Row", value))
         elif name not in scored and isinstance(value, (str, int, float)):
             shown = str(value).lower() if isinstance(value, bool) else str(value)
-            found[_RENAMED.get(name, name)] = clean_unicode(shown)
-    return found
+            columns[_RENAMED.get(name, name)] = clean_unicode(shown)
+    return columns

@@ -65,7 +65,7 @@ class Form:
         """
         words = self.words.texts
         instructions, answer = self._instructions(wanted or Wanted.whole(self.rubric))
-        lines = [f"[{place}] {words[one.role]}: {one.text}" for place, one in enumerate(session.messages)]
+        lines = [f"[{place}] {words[said.role]}: {said.text}" for place, said in enumerate(session.messages)]
         messages = "\n".join(lines)
         material = self.material.fill(messages=messages, fence=fence(messages))
         return Prompt(
@@ -146,12 +146,12 @@ def _sheet(form: Form, session: Session, judge: str, repeat: int, filled: Filled
     rubric = form.rubric
     texts = [message.text for message in session.messages]
     evidence: dict[str, dict[str, str]] = {}
-    found: dict[str, dict[str, bool | None]] = {}
+    evidence_found: dict[str, dict[str, bool | None]] = {}
     for slot in _in_order(rubric, filled):
         text = filled.evidence[slot]
         evidence.setdefault(slot[0], {})[slot[1]] = text
         if rubric.evidence == "quote":
-            found.setdefault(slot[0], {})[slot[1]] = _found(rubric, slot, filled, text, texts)
+            evidence_found.setdefault(slot[0], {})[slot[1]] = _found(rubric, slot, filled, text, texts)
     missing = filled.missing(_required(rubric))
     whole = len(_required(rubric))
     return Sheet(
@@ -162,7 +162,7 @@ def _sheet(form: Form, session: Session, judge: str, repeat: int, filled: Filled
             item.key: {slot: filled.values.get((item.key, slot)) for slot in item.slots} for item in rubric.items
         },
         evidence=evidence,
-        evidence_found=found,
+        evidence_found=evidence_found,
         flags={flag.key: filled.values.get((FLAGS, flag.key)) for flag in rubric.flags},
         not_applicable={
             item.key: slots
@@ -215,8 +215,8 @@ async def score_all(
         (session, judge, repeat) for session in sessions for judge in judges for repeat in range(1, repeats + 1)
     ]
 
-    async def fill(one: tuple[Session, str, int]) -> Sheet:
-        sheet = await fill_in(ask, form, one[0], one[1], one[2], reask=reask)
+    async def fill(sitting: tuple[Session, str, int]) -> Sheet:
+        sheet = await fill_in(ask, form, sitting[0], sitting[1], sitting[2], reask=reask)
         filled(sheet)
         return sheet
 

@@ -146,11 +146,13 @@ def by_session(rows: Sequence[Combined], measure: Measure, judge: str) -> dict[s
         return {row.subject: measure.get(row) for row in rows if row.judge == judge}
     own = [row for row in rows if not row.person]
     judges = {row.judge for row in own}
-    found: dict[str, list[float]] = {row.subject: [] for row in own}
+    of_session: dict[str, list[float]] = {row.subject: [] for row in own}
     for row in own:
         if (score := measure.get(row)) is not None:
-            found[row.subject].append(score)
-    return {session: fmean(scores) if len(scores) == len(judges) else None for session, scores in found.items()}
+            of_session[row.subject].append(score)
+    return {
+        session: fmean(scores) if len(scores) == len(judges) else None for session, scores in of_session.items()
+    }
 
 
 def judges_of(rows: Iterable[Combined]) -> list[str]:
@@ -168,7 +170,7 @@ def breakdown_columns(rows: Sequence[Combined], wanted: Sequence[str] = ()) -> l
         for name, value in row.columns.items():
             values.setdefault(name, set()).add(value)
     most = min(MOST_VALUES, len({row.subject for row in rows}) // 3)
-    return [name for name, found in values.items() if len(found) == 2 or 2 < len(found) <= most]
+    return [name for name, levels in values.items() if len(levels) == 2 or 2 < len(levels) <= most]
 
 
 def summary(rubric: Rubric, rows: Sequence[Combined], columns: Sequence[str]) -> list[Spread]:
@@ -198,8 +200,8 @@ SUMMARY_HEADER = (
 )  # fmt: skip
 
 
-def summary_rows(found: Iterable[Spread]) -> list[list[Cell]]:
-    return [[getattr(one, name) for name in SUMMARY_HEADER] for one in found]
+def summary_rows(spreads: Iterable[Spread]) -> list[list[Cell]]:
+    return [[getattr(spread, name) for name in SUMMARY_HEADER] for spread in spreads]
 
 
 class JudgeRecord(Result):
@@ -235,8 +237,8 @@ def judge_record(
 ) -> JudgeRecord:
     """One judge's record out of all sheets and failures."""
     own = [sheet for sheet in sheets if sheet.judge == judge]
-    checked = [found for sheet in own for slots in sheet.evidence_found.values() for found in slots.values()]
-    quotes = [found for found in checked if found is not None]
+    checked = [is_found for sheet in own for slots in sheet.evidence_found.values() for is_found in slots.values()]
+    quotes = [is_found for is_found in checked if is_found is not None]
     values = [
         (value, slot in sheet.not_applicable.get(item, ()))
         for sheet in own
@@ -270,10 +272,10 @@ def judge_record(
 
 def _repeated(sheets: Sequence[Sheet]) -> list[list[int]]:
     """The values of each element that several repeats for one subject answered."""
-    found: dict[tuple[str, str, str], list[int]] = {}
+    answers: dict[tuple[str, str, str], list[int]] = {}
     for sheet in sheets:
         for item, slots in sheet.values.items():
             for slot, value in slots.items():
                 if value is not None:
-                    found.setdefault((sheet.subject, item, slot), []).append(value)
-    return [values for values in found.values() if len(values) > 1]
+                    answers.setdefault((sheet.subject, item, slot), []).append(value)
+    return [values for values in answers.values() if len(values) > 1]

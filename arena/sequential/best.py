@@ -71,10 +71,10 @@ class Best:
     def candidates(self) -> list[int]:
         """Endpoints not ruled out, the strongest so far first (equal ones by name)."""
         alive = np.flatnonzero(self.out_after < 0)
-        return sorted(alive.tolist(), key=lambda one: (-self.strengths[one], self.field.names[one]))
+        return sorted(alive.tolist(), key=lambda endpoint: (-self.strengths[endpoint], self.field.names[endpoint]))
 
     def next_matches(self) -> list[Meeting]:
-        return [one for _, wave in self._waves for one in wave]
+        return [meeting for _, wave in self._waves for meeting in wave]
 
     @cached_property
     def _waves(self) -> list[Wave]:
@@ -85,7 +85,7 @@ class Best:
     def pairs(self, dialogue: str) -> list[tuple[int, int]]:
         """Who meets on a dialogue: all in a drawn ring at first, then the leader and every other candidate."""
         if self.used < _WARM * self.field.size and self.field.size > 2:
-            named = [(self.field.names[one], one) for one in range(self.field.size)]
+            named = [(self.field.names[endpoint], endpoint) for endpoint in range(self.field.size)]
             drawn = shuffled(named, self.field.seed, "ring", dialogue)
             return list(zip(drawn, [*drawn[1:], drawn[0]], strict=True))
         leader = self.candidates[0]
@@ -145,32 +145,32 @@ class Best:
             endpoints=tuple(
                 Candidate(
                     name=name,
-                    is_candidate=bool(self.out_after[one] < 0),
-                    ruled_out_after=int(self.out_after[one]) if self.out_after[one] >= 0 else None,
-                    evidence_against=float(np.exp(min(self.largest[one], 700.0))),
+                    is_candidate=bool(self.out_after[endpoint] < 0),
+                    ruled_out_after=int(self.out_after[endpoint]) if self.out_after[endpoint] >= 0 else None,
+                    evidence_against=float(np.exp(min(self.largest[endpoint], 700.0))),
                 )
-                for one, name in enumerate(names)
+                for endpoint, name in enumerate(names)
             ),
             evidence_needed=float(np.exp(log_threshold(self.error))),
         )
 
-    def behind(self, one: int) -> float:
+    def behind(self, endpoint: int) -> float:
         """How many log-odds an endpoint is behind the best at least: the same bets, against other means than 1/2.
 
         Whoever is at most so far behind the best scores against anybody what that allows, or more. Above 0 exactly
         where it was ruled out.
         """
-        gained, held = np.array(self.units).reshape(-1, 2, self.field.size)[:, :, one].T
+        gained, held = np.array(self.units).reshape(-1, 2, self.field.size)[:, :, endpoint].T
         return float(logit(lower_limit(gained, self.error, held)))
 
 
-def _unit(wave: Sequence[Meeting], found: Sequence[float | None], against: NDArray[np.bool_]) -> Floats:
+def _unit(wave: Sequence[Meeting], scores: Sequence[float | None], against: NDArray[np.bool_]) -> Floats:
     """(2, M): the score of each endpoint's opponents on a dialogue, and the share of its matches with a verdict.
 
     Over the matches bet on. The divisor is what was asked, known beforehand; what has no verdict moves nothing.
     """
     total, held, asked = np.zeros((3, len(against)))
-    for (_, i, j), score in zip(wave, found, strict=True):
+    for (_, i, j), score in zip(wave, scores, strict=True):
         sides = ((i, j, None if score is None else 1 - score), (j, i, score))
         for one, other, lost in sides:
             if against[one, other]:

@@ -72,11 +72,11 @@ def pair_test(units: ArrayLike, error: float) -> PairTest:
     paths = np.stack([log_wealth_path(scores), log_wealth_path(1 - scores)])
     best = paths.max(axis=1, initial=0.0)
     reached = paths >= log_threshold(error)
-    found = None, None
+    decided = None, None
     if reached.any():
         after = int(reached.any(axis=0).argmax())
-        found = (1 if reached[0, after] else -1), after + 1
-    return PairTest(found[0], found[1], len(scores), (float(best[0]), float(best[1])), error)
+        decided = (1 if reached[0, after] else -1), after + 1
+    return PairTest(decided[0], decided[1], len(scores), (float(best[0]), float(best[1])), error)
 
 
 def lower_limit(gained: ArrayLike, error: float, held: ArrayLike = 1.0) -> float:

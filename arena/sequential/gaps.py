@@ -49,15 +49,15 @@ class Direct:
 def direct(field: Field, asked: Sequence[Meeting], scores: Sequence[float | None]) -> dict[Pair, Direct]:
     """The matches of every pair that met, by the pair."""
     score_of = dict(zip(asked, scores, strict=True))
-    met = sorted({(one.i, one.j) for one in asked})
+    met = sorted({(meeting.i, meeting.j) for meeting in asked})
     units: dict[Pair, list[tuple[float, float]]] = {pair: [] for pair in met}
     for _, subsets in field.dialogues:
         for pair in met:
-            mine = [score_of[one] for s in subsets if (one := Meeting(s, *pair)) in score_of]
+            mine = [score_of[meeting] for s in subsets if (meeting := Meeting(s, *pair)) in score_of]
             if mine:
                 known = [score for score in mine if score is not None]
                 units[pair].append((sum(known) / len(mine), len(known) / len(mine)))
-    return {pair: Direct(*np.array(found).T) for pair, found in units.items()}
+    return {pair: Direct(*np.array(points).T) for pair, points in units.items()}
 
 
 def gaps(state: Policy, pairs: Mapping[Pair, Direct], error: float) -> tuple[Gap, ...]:
@@ -69,18 +69,18 @@ def gaps(state: Policy, pairs: Mapping[Pair, Direct], error: float) -> tuple[Gap
     names = state.field.names
     led = {other: state.behind(other) for other in range(len(names))} if isinstance(state, Best) else {}
     winner = state.candidates[0] if isinstance(state, Best) and len(state.candidates) == 1 else None
-    found: list[Gap] = []
+    estimated: list[Gap] = []
     for (i, j), own in pairs.items():
         if not own.dialogues:
-            found.append(_gap(names[i], names[j], None, (None, None), 0))
+            estimated.append(_gap(names[i], names[j], None, (None, None), 0))
             continue
         lower, upper = _points(mean_limits(own.gained, each, own.held))
         if winner == i:
             lower = max(lower, SCALE * led[j])
         if winner == j:
             upper = min(upper, -SCALE * led[i])
-        found.append(_gap(names[i], names[j], _points((own.mean,))[0], (lower, upper), own.dialogues))
-    return tuple(found)
+        estimated.append(_gap(names[i], names[j], _points((own.mean,))[0], (lower, upper), own.dialogues))
+    return tuple(estimated)
 
 
 def _gap(a: str, b: str, gap: float | None, limits: tuple[float | None, float | None], dialogues: int) -> Gap:
@@ -89,20 +89,20 @@ def _gap(a: str, b: str, gap: float | None, limits: tuple[float | None, float | 
     return Gap(a=a, b=b, gap=number(gap), lower=lower, upper=upper, dialogues=dialogues, reason=reason)
 
 
-def behind(state: Best, found: Sequence[Gap]) -> dict[str, Behind]:
+def behind(state: Best, gaps_known: Sequence[Gap]) -> dict[str, Behind]:
     """How far each endpoint is behind the best, whichever of the candidates that is, in points.
 
     At least what the bets against its being the best have refused; at most what a candidate may lead it by.
     """
     names, still = state.field.names, {state.field.names[candidate] for candidate in state.candidates}
-    leads: dict[tuple[str, str], float | None] = {(one.a, one.b): one.upper for one in found if one.dialogues}
-    leads |= {(one.b, one.a): None if one.lower is None else -one.lower for one in found if one.dialogues}
+    leads: dict[tuple[str, str], float | None] = {(gap.a, gap.b): gap.upper for gap in gaps_known if gap.dialogues}
+    leads |= {(gap.b, gap.a): None if gap.lower is None else -gap.lower for gap in gaps_known if gap.dialogues}
     told: dict[str, Behind] = {}
     for at, name in enumerate(names):
         if still == {name}:
             told[name] = Behind(lower=0, upper=0)
             continue
-        most = [leads.get((one, name)) for one in sorted(still - {name})]
+        most = [leads.get((gap, name)) for gap in sorted(still - {name})]
         known = [value for value in most if value is not None]
         upper = max(0.0, *known) if known and len(known) == len(most) else None
         told[name] = Behind(lower=number(max(0.0, SCALE * state.behind(at))), upper=upper)

@@ -144,7 +144,7 @@ class Place:
 
     @cached_property
     def members(self) -> list[int]:
-        return [one for one in range(self.field.size) if one != self.newcomer]
+        return [endpoint for endpoint in range(self.field.size) if endpoint != self.newcomer]
 
     @cached_property
     def estimate(self) -> Placed:
@@ -158,8 +158,8 @@ class Place:
 
     @property
     def half_width(self) -> float | None:
-        found = self.estimate
-        return None if found.error is None else quantile(1 - self.error, found.degrees) * found.error
+        estimate = self.estimate
+        return None if estimate.error is None else quantile(1 - self.error, estimate.degrees) * estimate.error
 
     @property
     def is_narrow(self) -> bool:
@@ -271,10 +271,12 @@ class Place:
     def certain(self) -> tuple[list[int], list[int]]:
         """Members that the newcomer is certainly above (weakest first) and below (strongest first)."""
         bar, board = log_threshold(self.error), self._known_board
-        rising = sorted(self.members, key=lambda one: (board[one], self.field.names[one]))
+        rising = sorted(self.members, key=lambda endpoint: (board[endpoint], self.field.names[endpoint]))
         sides: list[list[int]] = []
         for side, order in ((0, rising), (1, rising[::-1])):
-            passed = next((n for n, one in enumerate(order) if self.largest[side, one] < bar), len(order))
+            passed = next(
+                (n for n, endpoint in enumerate(order) if self.largest[side, endpoint] < bar), len(order)
+            )
             sides.append(order[:passed])
         return sides[0], sides[1]
 
@@ -300,8 +302,8 @@ class Place:
             width_wanted=SCALE * self.width,
             reason=None if half is not None else "too few dialogues, or every match ended alike",
             newcomer_matches=len(self.log),
-            certainly_above=tuple(names[one] for one in above),
-            certainly_below=tuple(names[one] for one in below),
+            certainly_above=tuple(names[endpoint] for endpoint in above),
+            certainly_below=tuple(names[endpoint] for endpoint in below),
             rank_range=(1 + len(below), size - len(above)),
             board={names[member]: 1000 + SCALE * float(self._known_board[member]) for member in self.members},
         )

@@ -70,7 +70,7 @@ class Ranking:
         return [(i, j) for i, j in self.all_pairs if not (self.before[i, j] or self.before[j, i])]
 
     def next_matches(self) -> list[Meeting]:
-        return [one for _, wave in self._waves for one in wave]
+        return [meeting for _, wave in self._waves for meeting in wave]
 
     @cached_property
     def _waves(self) -> list[Wave]:
@@ -109,8 +109,8 @@ class Ranking:
             return Decision("The certain pairs form a circle: there is no one order.", Outcome())
         if self.open_pairs:
             return None
-        order = sorted(range(self.field.size), key=lambda one: -int(self.before[one].sum()))
-        names = [self.field.names[one] for one in order]
+        order = sorted(range(self.field.size), key=lambda endpoint: -int(self.before[endpoint].sum()))
+        names = [self.field.names[endpoint] for endpoint in order]
         return Decision(f"The order is {', '.join(names)}.", Outcome(order=tuple(names)))
 
     def found(self) -> RankingFound:

@@ -42,11 +42,11 @@ def next_waves(field: Field, at: int, batch: int, pairs: Callable[[str], Sequenc
 def tallied(scores: Floats, waves: Sequence[Wave], found: Sequence[float | None]) -> Floats:
     """(M, M) scores of each endpoint against each other, with those of the waves added."""
     total = scores.copy()
-    meetings = [one for _, wave in waves for one in wave]
-    for one, score in zip(meetings, found, strict=True):
+    meetings = [meeting for _, wave in waves for meeting in wave]
+    for meeting, score in zip(meetings, found, strict=True):
         if score is not None:
-            total[one.i, one.j] += score
-            total[one.j, one.i] += 1 - score
+            total[meeting.i, meeting.j] += score
+            total[meeting.j, meeting.i] += 1 - score
     return total
 
 

@@ -44,8 +44,8 @@ def run(args: argparse.Namespace) -> int:
         caps = estimate.print_stops(config)
         roles = [] if args.offline else asyncio.run(_play_each(gateway, config))
         proxies = {name: endpoint.proxies for name, endpoint in gateway.endpoints.items() if endpoint.proxies}
-        for name, found in proxies.items() if roles else ():
-            for proxy in found:
+        for name, addresses in proxies.items() if roles else ():
+            for proxy in addresses:
                 tell(f"{name}: is reached through the proxy {proxy}")
     code = int(any(part.failed is not None for part in roles) or any(refusal.is_final for refusal in refused))
     if args.json:
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
                 refused=tuple(refused),
                 caps=tuple(caps),
                 roles=tuple(roles),
-                proxies={name: tuple(map(str, found)) for name, found in proxies.items()},
+                proxies={name: tuple(map(str, addresses)) for name, addresses in proxies.items()},
             )
         )
     return code

@@ -32,12 +32,12 @@ def run(args: argparse.Namespace) -> int:
     for folder in (before, after):
         history.refuse_mixed(folder)
     language = args.language or after.config().run.language
-    found = compare(before, after)
+    comparison = compare(before, after)
     if args.out is not None:
-        for path in write_comparison(args.out, found, (Texts(before), Texts(after)), language):
+        for path in write_comparison(args.out, comparison, (Texts(before), Texts(after)), language):
             tell(f"wrote {path}", file=sys.stderr)
     if args.json:
-        print(to_json(found, indent=True).decode())
+        print(to_json(comparison, indent=True).decode())
     else:
-        console.show(document(found, language=language))
+        console.show(document(comparison, language=language))
     return 0

@@ -84,7 +84,7 @@ def _options(parser: Parser) -> Iterator[str]:
 
 def _choices(parser: Parser) -> Iterator[tuple[str, list[str]]]:
     """Options with a closed list of values; where steps have other lists for one option, all of them."""
-    found: dict[str, list[str]] = {}
+    known_of: dict[str, list[str]] = {}
     for option, known in parser.choices():
-        found[option] = list(dict.fromkeys([*found.get(option, []), *known]))
-    yield from found.items()
+        known_of[option] = list(dict.fromkeys([*known_of.get(option, []), *known]))
+    yield from known_of.items()

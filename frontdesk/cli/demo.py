@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         file=sys.stderr,
     )
     config = configuration.parse(settings(args.dialogues, args.turns, args.subsets, args.seed))
-    ensure_model(say=lambda line: tell(line, file=sys.stderr, flush=True))
+    ensure_model()
 
     async def work(session: Session) -> int:
         code = await stages.whole_run(session)

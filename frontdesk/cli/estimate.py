@@ -78,14 +78,14 @@ def _reach(config: Config, load: Workload) -> Reach | None:
     return None if goal is not None else reach(load, config.rate.level)
 
 
-def _reach_line(found: Reach) -> str:
-    plan = found.plan
-    low, high = ("more" if value is None else f"{value:.0f}" for value in found.range)
-    gap = "no gap" if found.gap is None else f"a gap of {found.gap:.0f} rating points ({low} to {high})"
+def _reach_line(reach: Reach) -> str:
+    plan = reach.plan
+    low, high = ("more" if value is None else f"{value:.0f}" for value in reach.range)
+    gap = "no gap" if reach.gap is None else f"a gap of {reach.gap:.0f} rating points ({low} to {high})"
     return (
         f"{plan.dialogues} dialogues x {plan.subsets} subsets x {plan.rounds} rounds, "
-        f"{counted(found.pairs, 'pair')}: {gap} "
-        f"is found with a chance of {found.power:.0%} at {found.level:.4g}. How subsets and dialogues differ is "
+        f"{counted(reach.pairs, 'pair')}: {gap} "
+        f"is found with a chance of {reach.power:.0%} at {reach.level:.4g}. How subsets and dialogues differ is "
         "assumed; after a run: tutor-arena power --run."
     )
 

@@ -58,15 +58,15 @@ def run(args: argparse.Namespace) -> int:
     history.refuse_mixed(folder)
     done: list[Exported] = []
     for how in [How(form, args.side, args.split, args.licence) for form in forms]:
-        one = export(folder, how, places[how.form])
-        done.append(one)
+        exported = export(folder, how, places[how.form])
+        done.append(exported)
         if not args.json:
-            _tell(one)
-        for name in one.files:
-            tell(f"wrote {one.folder / name}", file=sys.stderr)
+            _tell(exported)
+        for name in exported.files:
+            tell(f"wrote {exported.folder / name}", file=sys.stderr)
     if args.json:
         _print_json(done)
-    return 0 if all(any(one.files.values()) for one in done) else 1
+    return 0 if all(any(exported.files.values()) for exported in done) else 1
 
 
 def _forms(given: str) -> list[Form]:
@@ -83,8 +83,8 @@ def _forms(given: str) -> list[Form]:
     return [form for form in FORMS if form in names]
 
 
-def _tell(one: Exported) -> None:
-    for each in one.sets:
+def _tell(exported: Exported) -> None:
+    for each in exported.sets:
         tell(f"{each.name}: {len(each.rows)} of {each.of} {each.unit}")
         for reason, times in sorted(each.left_out.items()):
             tell(f"  left out: {times} of {each.of} ({reason})")
@@ -99,5 +99,5 @@ def _print_json(done: list[Exported]) -> None:
     if len(done) == 1:
         sys.stdout.write((done[0].folder / "export.json").read_text("utf-8"))
     else:
-        abouts = [read_json(one.folder / "export.json") for one in done]
+        abouts = [read_json(exported.folder / "export.json") for exported in done]
         sys.stdout.write(to_json({"exports": abouts}, indent=True).decode() + "\n")

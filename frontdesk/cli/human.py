@@ -262,11 +262,11 @@ def _themes(args: argparse.Namespace) -> int:
     from frontdesk.report.writers.markdown import markdown
     from runstore.publish import write_json, write_text
 
-    found = read_coded(args.coded)
-    document = themes_document(found, args.language)
+    themes = read_coded(args.coded)
+    document = themes_document(themes, args.language)
     text = markdown(document)
     args.out.mkdir(parents=True, exist_ok=True)
-    write_json(args.out / "themes.json", found)
+    write_json(args.out / "themes.json", themes)
     write_text(args.out / "themes.md", text)
     if sys.stdout.isatty():
         console.show(document, sections=None)

@@ -76,16 +76,17 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> int:
     """0, or 1 where texts that meet in a persona contradict each other."""
     if args.input and not crosses(args.input):
-        found = in_lists(_listed(args)[0])
+        contradictions = in_lists(_listed(args)[0])
     else:
-        found = in_factors(factors_file.load(args.input or args.factors, args.language))
+        contradictions = in_factors(factors_file.load(args.input or args.factors, args.language))
     if args.json:
-        print_json_lines(found)
+        print_json_lines(contradictions)
     else:
-        tell(f"{counted(len(found), 'contradiction')}: texts of one persona that say the opposite of each other")
-        for each in found:
+        count = counted(len(contradictions), "contradiction")
+        tell(f"{count}: texts of one persona that say the opposite of each other")
+        for each in contradictions:
             tell(f"\n{each.about}: {each.first} says {each.says!r}\n  {each.second} says {each.opposes!r}")
-    return 1 if found else 0
+    return 1 if contradictions else 0
 
 
 def _generated(args: argparse.Namespace) -> tuple[list[Persona], dict[str, str]]:

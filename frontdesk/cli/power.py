@@ -106,12 +106,12 @@ def _people(args: argparse.Namespace) -> int:
         args.level,
         args.question,
     )
-    found = answers(asked)
+    told = answers(asked)
     if args.json:
-        rows = [answer.to_json() for answer in found]
+        rows = [answer.to_json() for answer in told]
         sys.stdout.write(to_json({"level": args.level, "power": args.power, "people": rows}).decode() + "\n")
     else:
-        tell("\n".join(line for answer in found for line in _people_lines(answer, asked)))
+        tell("\n".join(line for answer in told for line in _people_lines(answer, asked)))
     return 0
 
 
@@ -180,8 +180,8 @@ def _needed_lines(answer: Answer, wanted: Wanted) -> list[str]:
     low, high = ("no number" if value is None else f"{value:.0f}" for value in needed.range)
     rounds = f"{plan.rounds} round{'s' if plan.rounds > 1 else ''}"
     dialogues = f"{-(-needed.value // plan.subsets):.0f} dialogues x {plan.subsets} subsets x {rounds}"
-    found = f"{needed.value:.0f} matches find this gap with a chance of {wanted.power:.0%}"
-    lines = [f"  {found} ({low} to {high}): {dialogues}"]
+    sentence = f"{needed.value:.0f} matches find this gap with a chance of {wanted.power:.0%}"
+    lines = [f"  {sentence} ({low} to {high}): {dialogues}"]
     if answer.matches:
         lines.append(f"  {answer.matches} were held; {answer.more} more are needed")
     return lines
@@ -211,16 +211,16 @@ def _people_lines(answer: PeopleAnswer, asked: Asked) -> list[str]:
     from arena.human.power import Difference
     from frontdesk.report.untrusted import one_line
 
-    one, lines = answer.of, list[str]()
-    if isinstance(one, Difference):
+    expected, lines = answer.of, list[str]()
+    if isinstance(expected, Difference):
         named = "" if answer.conditions is None else " - ".join(map(one_line, answer.conditions)) + ": "
         lines.append(
-            f"{named}difference {one.difference:+.3g}; sd of items {one.item_sd:.3g}, raters {one.rater_sd:.3g}, "
-            f"rest {one.residual_sd:.3g}"
+            f"{named}difference {expected.difference:+.3g}; sd of items {expected.item_sd:.3g}, "
+            f"raters {expected.rater_sd:.3g}, rest {expected.residual_sd:.3g}"
         )
     else:
         lines.append(
-            f"correlation {one.correlation:.2f} with people's true mean, {answer.seen:.2f} with the mean of "
+            f"correlation {expected.correlation:.2f} with people's true mean, {answer.seen:.2f} with the mean of "
             f"{answer.raters} raters"
         )
     low, high = ("no number" if value is None else f"{value:.0f}" for value in answer.needed_range)

@@ -79,24 +79,24 @@ def run(args: argparse.Namespace) -> int:
     with history.held(folder):
         quality = write_quality(folder, dict(_limit(text) for text in args.limit))
         section.write_quality(folder, quality)
-        found = quality.found
+        assessed = quality.found
         for name in ("quality.json", "quality.md"):
             tell(f"wrote {folder.file(name)}", file=sys.stderr)
         for path in write_reports_again(folder):
             tell(f"report: {path}", file=sys.stderr)
     if args.json:
-        sys.stdout.write(to_json(found, indent=True).decode() + "\n")
+        sys.stdout.write(to_json(assessed, indent=True).decode() + "\n")
     else:
         config = quality.config.model_copy(
             update={"run": quality.config.run.model_copy(update={"language": console_language()})}
         )
-        for block in section.console(found, config):
+        for block in section.console(assessed, config):
             if isinstance(block, Text):
                 tell(block.text)
             elif isinstance(block, Table):
                 header = [column.title for column in block.columns]
                 print_table(block.title, header, [[cell.text for cell in row] for row in block.rows])
-    return 1 if args.gate and found.gate.passed is not True else 0
+    return 1 if args.gate and assessed.gate.passed is not True else 0
 
 
 def _beside(args: argparse.Namespace, folder: RunFolder) -> int:
@@ -111,9 +111,9 @@ def _beside(args: argparse.Namespace, folder: RunFolder) -> int:
     args.folder, args.change, args.durable, args.json = folder.path, False, False, True
 
     async def work(session: stages.Session) -> int:
-        found = await beside(session.pipeline, args.beside, judge, args.most_turns)
-        session.own = to_json(found, indent=True).decode() + "\n"
-        return 1 if found["failed"] else 0
+        pairs = await beside(session.pipeline, args.beside, judge, args.most_turns)
+        session.own = to_json(pairs, indent=True).decode() + "\n"
+        return 1 if pairs["failed"] else 0
 
     used = [config.require_simulate().student, *([] if judge is None else [judge])]
     return stages.execute(args, config, list(dict.fromkeys(used)), work)

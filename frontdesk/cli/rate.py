@@ -164,17 +164,17 @@ def _check(battles: Battles, settings: Settings) -> bool:
     """Say how far the fit is from the one of another library; whether they contradict each other."""
     from arena.ratings.check import AGREED, check
 
-    found = check(battles, settings)
-    if found.largest is None:
-        tell(f"check: nothing to compare: {found.reason}", file=sys.stderr)
+    checked = check(battles, settings)
+    if checked.largest is None:
+        tell(f"check: nothing to compare: {checked.reason}", file=sys.stderr)
         return False
-    verdict = f"more than {AGREED:g}: they contradict each other" if found.is_refuted else "they agree"
+    verdict = f"more than {AGREED:g}: they contradict each other" if checked.is_refuted else "they agree"
     tell(
-        f"check: ties as halves, {found.models} models, largest difference from choix {found.largest:.6f} "
+        f"check: ties as halves, {checked.models} models, largest difference from choix {checked.largest:.6f} "
         f"rating points ({verdict})",
         file=sys.stderr,
     )
-    return found.is_refuted
+    return checked.is_refuted
 
 
 def _source(args: argparse.Namespace) -> str:

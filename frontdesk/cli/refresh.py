@@ -191,8 +191,8 @@ def _with_settings(table: Table, settings: Iterable[str]) -> Table:
         except (ValueError, KeyError):
             value = text
         outer, _, inner = key.partition(".")
-        found = table.get(outer)
-        table[outer] = {**(found if isinstance(found, dict) else {}), inner: value} if inner else value
+        inside = table.get(outer)
+        table[outer] = {**(inside if isinstance(inside, dict) else {}), inner: value} if inner else value
     return table
 
 

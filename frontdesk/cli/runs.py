@@ -24,12 +24,12 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.runner.overview import runs
     from runstore.publish import to_json
 
-    found = list(runs(args.parent))
+    listed = list(runs(args.parent))
     costs = [
-        sum(line.usd for line in spending_of(Path(each.folder) / "journal").lines) for each in found if args.cost
+        sum(line.usd for line in spending_of(Path(each.folder) / "journal").lines) for each in listed if args.cost
     ]
     if args.json:
-        for at, each in enumerate(found):
+        for at, each in enumerate(listed):
             print(to_json(asdict(each) | ({"usd": costs[at]} if args.cost else {})).decode())
         return 0
     header = (
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
             told(f"{each.leader} better than {', '.join(each.better)}") if each.better else "",
             *((f"{costs[at]:.2f}",) if args.cost else ()),
         ]
-        for at, each in enumerate(found)
+        for at, each in enumerate(listed)
     ]
-    print_table(counted(len(found), "run"), header, rows)
+    print_table(counted(len(listed), "run"), header, rows)
     return 0

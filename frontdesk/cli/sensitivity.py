@@ -30,12 +30,12 @@ def run(args: argparse.Namespace) -> int:
     folders = [RunFolder(Path(path)) for path in args.runs]
     for folder in folders:
         history.refuse_mixed(folder)
-    found = compared_runs(folders, judges=args.judges)
+    sensitivity = compared_runs(folders, judges=args.judges)
     if args.out is not None:
-        write_json(args.out, found.to_json())
+        write_json(args.out, sensitivity.to_json())
     if args.json:
-        print(to_json(found, indent=True).decode())
+        print(to_json(sensitivity, indent=True).decode())
     else:
         language = args.language or folders[0].config().run.language
-        console.show(sensitivity_document(found, language), sections=None)
+        console.show(sensitivity_document(sensitivity, language), sections=None)
     return 0

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.cli import stages
 
     config = stages.load_config(args)
-    how = config.require_simulate()
+    config.require_simulate()
     if args.input is not None:
         questions = config.questions.model_copy(update={"file": str(args.input.resolve())})
         config = config.model_copy(update={"questions": questions})
@@ -43,4 +43,4 @@ def run(args: argparse.Namespace) -> int:
         stages.copy_out(args.output, dialogues)
         return stages.exit_code(session.folder)
 
-    return stages.execute(args, config, list(dict.fromkeys((how.student, how.teacher))), work)
+    return stages.execute(args, config, config.simulating(), work)

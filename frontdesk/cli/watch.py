@@ -23,13 +23,13 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.cli.listing import print_object
     from frontdesk.runner.watching import watched
 
-    found = watched(options.run_folder(args))
+    run_watched = watched(options.run_folder(args))
     if args.json:
-        print_object(found.look())
+        print_object(run_watched.look())
         return 0
     from frontdesk.web.watch import watching
 
-    with watching(found, args.port) as address:
+    with watching(run_watched, args.port) as address:
         tell(f"watch: {address}  (Ctrl-C ends the page, not the run)", file=sys.stderr, flush=True)
         try:
             threading.Event().wait()

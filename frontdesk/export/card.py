@@ -87,20 +87,20 @@ def _contents(sets: Sequence[Rows], sizes: Mapping[str, int]) -> Section:
 
 
 def _students(source: Source) -> Section:
-    found = source.overview
-    of = found.spoken
+    overview = source.overview
+    of = overview.spoken
     rows = [
         cells(factor, level, str(times), percent(times / of if of else None))
         for (factor, level), times in sorted(
-            found.levels.items(), key=lambda item: (item[0][0], natural(item[0][1]))
+            overview.levels.items(), key=lambda item: (item[0][0], natural(item[0][1]))
         )
     ]
     what = "dialogues" if source.has("dialogues.jsonl") else "subsets"
     head = (Column("factor", number=False), Column("level", number=False), Column(what), Column("share"))
-    table = [cells(name, str(times), percent(times / of)) for name, times in sorted(found.subjects.items())]
+    table = [cells(name, str(times), percent(times / of)) for name, times in sorted(overview.subjects.items())]
     text = (
-        f"{len(found.personas)} personas (combinations of levels) and "
-        f"{len(found.questions)} seed questions in {of} {what}."
+        f"{len(overview.personas)} personas (combinations of levels) and "
+        f"{len(overview.questions)} seed questions in {of} {what}."
     )
     blocks: list[Block] = [Text(text), Table(head, rows, title="Who the students are")]
     return Section("students", "Students", [*blocks, Table(columns("subject", what, "share"), table)])
@@ -138,8 +138,10 @@ def _making(source: Source) -> Section:
             ("openings", "in the student's own words" if how.rephrase_openings else "as in the question bank"),
         ]
     if source.has("dialogues.jsonl"):
-        found = source.overview
-        facts += [(f"end: {end}", f"{times} of {found.dialogues}") for end, times in sorted(found.ends.items())]
+        overview = source.overview
+        facts += [
+            (f"end: {end}", f"{times} of {overview.dialogues}") for end, times in sorted(overview.ends.items())
+        ]
     if source.has("verdicts.jsonl"):
         short = shortfall(source.folder, source.config, source.folder.verdicts())
         if short is not None:

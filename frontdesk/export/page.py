@@ -26,18 +26,18 @@ def drawn(source: Source, size: int = SHOWN) -> list[Dialogue]:
             heappush(kept, item)
         elif item > kept[0]:
             heapreplace(kept, item)
-    return sorted((dialogue for _, _, dialogue in kept), key=lambda one: one.id)
+    return sorted((dialogue for _, _, dialogue in kept), key=lambda talk: talk.id)
 
 
 def write_page(path: Path, source: Source) -> int:
     """The page; returns how many dialogues are on it."""
-    found = drawn(source)
+    dialogues = drawn(source)
     run = source.config.run
     say = words("frontdesk.report", "page", run.language)
-    intro = say("intro", shown=len(found), of=source.overview.dialogues)
+    intro = say("intro", shown=len(dialogues), of=source.overview.dialogues)
     blocks: list[Block] = [Text(intro)]
     sections = [Section("about", say("about"), blocks)]
-    for dialogue in found:
+    for dialogue in dialogues:
         levels = ", ".join(f"{factor} {level}" for factor, level in dialogue.levels.items())
         about = say(
             "dialogue", persona=dialogue.persona, levels=levels, subject=dialogue.subject, end=dialogue.end
@@ -51,4 +51,4 @@ def write_page(path: Path, source: Source) -> int:
         sections.append(Section(dialogue.id, dialogue.id, [Text(about, "soft"), Table(head, rows)]))
     title = say("title", name=run.name)
     write_text(path, html(Document(title, run.language, None, [], sections, say("contents"), say("skip"))))
-    return len(found)
+    return len(dialogues)

@@ -88,10 +88,10 @@ class Pieces:
         return files
 
     def _done(self) -> list[Path]:
-        found: list[Path] = []
-        while (piece := self.folder / f"{len(found):06}").is_dir():
-            found.append(piece)
-        return found
+        pieces: list[Path] = []
+        while (piece := self.folder / f"{len(pieces):06}").is_dir():
+            pieces.append(piece)
+        return pieces
 
     def _piece(
         self,
@@ -125,7 +125,7 @@ class Pieces:
         place = str(self.targets.index(target))
         shards: list[list[int]] = [[]]
         for at in range(len(rows)):
-            if target.kind in SHARDED and sum(rows[one] for one in shards[-1]) >= SHARD:
+            if target.kind in SHARDED and sum(rows[piece_name] for piece_name in shards[-1]) >= SHARD:
                 shards.append([])
             shards[-1].append(at)
         files: dict[str, int] = {}

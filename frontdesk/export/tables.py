@@ -65,10 +65,10 @@ _KINDS: dict[str, type[Record]] = {
 
 def stage_rows(source: Source) -> list[Rows]:
     """Every stage file that the run has, whole: what broke off is in it and says so."""
-    found = [_stage(source, name) for name in SCHEMAS if source.has(f"{name}.jsonl")]
-    if not found:
+    stages = [_stage(source, name) for name in SCHEMAS if source.has(f"{name}.jsonl")]
+    if not stages:
         source.each("dialogues.jsonl", Dialogue)  # a run without stage files: says which command makes the first
-    return found
+    return stages
 
 
 def _stage(source: Source, name: str) -> Rows:

@@ -22,10 +22,10 @@ def marked(first: str, second: str) -> tuple[Markup, Markup] | None:
     ours, theirs = _PARTS.findall(first), _PARTS.findall(second)
     if max(len(ours), len(theirs)) > MOST_WORDS:
         return None
-    found = SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks()
+    blocks = SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks()
     return (
-        _marked(ours, [(block.a, block.size) for block in found]),
-        _marked(theirs, [(block.b, block.size) for block in found]),
+        _marked(ours, [(block.a, block.size) for block in blocks]),
+        _marked(theirs, [(block.b, block.size) for block in blocks]),
     )
 
 

@@ -81,8 +81,8 @@ def write_plots(data: RunData, out: Path, formats: Sequence[str], language: Lang
 def write_reports_again(folder: RunFolder) -> list[Path]:
     """Every report that the folder has, in each of its languages, made anew; the files."""
     own = folder.config().run.language
-    found = {path.name.split(".")[1:-1][0] for path in folder.path.glob("report.*.md")} & set(languages())
-    wanted = [*([own] if folder.file("report.md").is_file() else []), *sorted(found - {own})]
+    reported = {path.name.split(".")[1:-1][0] for path in folder.path.glob("report.*.md")} & set(languages())
+    wanted = [*([own] if folder.file("report.md").is_file() else []), *sorted(reported - {own})]
     return [path for language in wanted for path in write_report(folder, language)]
 
 

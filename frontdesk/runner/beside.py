@@ -68,23 +68,23 @@ async def beside(pipeline: StageWork, file: Path, judge: str | None, most: int) 
     gateway, progress = pipeline.opened(), pipeline.progress
     progress.start(STAGE, plan.turns_asked(student, judge, len(cuts))[0].calls)
 
-    async def one(cut: Cut) -> Pair:
+    async def ask_one(cut: Cut) -> Pair:
         said = await _said(gateway.ask, student, roles, nobody, cut)
         pair = Pair(talk=cut.talk, turn=cut.turn, person=cut.said, student=said)
         return pair if reader is None else await reader.read(gateway.ask, cut.history, pair)
 
     at_once = gateway.endpoints[student].adapter.settings.concurrency
-    gathered = await each(cuts, one, at_once=at_once, finished=progress.advance)
+    gathered = await each(cuts, ask_one, at_once=at_once, finished=progress.advance)
     gateway.sync()
     if gathered.stopped is not None:
         raise Stopping(gathered.stopped, STAGE, len(gathered.done), len(cuts))
     pairs = sorted(gathered.results(), key=lambda pair: (pair.talk, pair.turn))
-    found = {"asked": len(cuts), "failed": len(gathered.failed), "judge": judge, **measured(pairs, seed)}
+    result = {"asked": len(cuts), "failed": len(gathered.failed), "judge": judge, **measured(pairs, seed)}
     write_jsonl(pipeline.folder.file("beside.jsonl"), pairs)
-    write_json(pipeline.folder.file("beside.json"), found)
+    write_json(pipeline.folder.file("beside.json"), result)
     published.record(pipeline.folder.path, "beside.jsonl", "beside.json")
     progress.finish(f"{len(pairs)} of {len(cuts)} turns beside people's")
-    return found
+    return result
 
 
 async def _said(ask: Ask, student: str, roles: Roles, persona: Persona, cut: Cut) -> str:

@@ -35,7 +35,7 @@ async def guess(pipeline: StageWork, judge: str, most: int) -> list[Guess]:
 
     trial = pipeline.trial("guesses")
 
-    async def one(talk: Talk) -> Guess:
+    async def ask_one(talk: Talk) -> Guess:
         said = [each_said.text for each_said in talk.said]
         made = await reader.guess(gateway.ask, talk.id, said, talk.dialogue.levels)
         if made.state != "failed":
@@ -44,18 +44,18 @@ async def guess(pipeline: StageWork, judge: str, most: int) -> list[Guess]:
         return made
 
     at_once = gateway.endpoints[judge].adapter.settings.concurrency
-    gathered = await each(talks, one, at_once=at_once, finished=progress.advance)
+    gathered = await each(talks, ask_one, at_once=at_once, finished=progress.advance)
     gateway.sync()
     if gathered.stopped is not None:
         raise Stopping(gathered.stopped, STAGE, len(gathered.done), len(talks))
-    found = sorted(gathered.results(), key=lambda row: row.dialogue)
+    guesses = sorted(gathered.results(), key=lambda row: row.dialogue)
     others = [row for row in read_guesses(folder) if row.judge != judge]
-    rows: list[Guess] = sorted([*others, *found], key=lambda row: (row.judge, row.dialogue))
+    rows: list[Guess] = sorted([*others, *guesses], key=lambda row: (row.judge, row.dialogue))
     write_jsonl(folder.file(FILE), rows)
     published.record(folder.path, FILE)
-    unread = sum(row.state != "answered" for row in found)
-    progress.finish(f"{len(found)} of {len(talks)} dialogues read by {judge}, {unread} not whole")
-    return found
+    unread = sum(row.state != "answered" for row in guesses)
+    progress.finish(f"{len(guesses)} of {len(talks)} dialogues read by {judge}, {unread} not whole")
+    return guesses
 
 
 def read_guesses(folder: RunFolder) -> list[Guess]:
@@ -76,7 +76,7 @@ def judged(guesses: Iterable[Guess], seed: int) -> list[dict[str, object]]:
     by_judge: dict[str, list[Guess]] = {}
     for row in guesses:
         by_judge.setdefault(row.judge, []).append(row)
-    found: list[dict[str, object]] = []
+    told: list[dict[str, object]] = []
     for judge, rows in sorted(by_judge.items()):
         factors = list(dict.fromkeys(name for row in rows for name in row.truth))
         figures: dict[str, object] = {}
@@ -85,7 +85,7 @@ def judged(guesses: Iterable[Guess], seed: int) -> list[dict[str, object]]:
             truth, said = [row.truth[name] for row in known], [row.levels.get(name) for row in known]
             figures[name] = asdict(hits(truth, said, seed, judge, name))
         unreadable = sum(row.state in ("unreadable", "cut off", "failed") for row in rows)
-        found.append(
+        told.append(
             {
                 "judge": judge,
                 "dialogues": len(rows) - unreadable,
@@ -94,7 +94,7 @@ def judged(guesses: Iterable[Guess], seed: int) -> list[dict[str, object]]:
                 "factors": figures,
             }
         )
-    return found
+    return told
 
 
 def _drawn(folder: RunFolder, most: int, seed: int) -> tuple[list[Talk], dict[str, list[str]]]:
@@ -106,7 +106,7 @@ def _drawn(folder: RunFolder, most: int, seed: int) -> tuple[list[Talk], dict[st
             ids.append(dialogue.id)
         for factor, level in dialogue.levels.items():
             levels.setdefault(factor, set()).add(level)
-    factors = {factor: sorted(found) for factor, found in levels.items() if len(found) > 1}
+    factors = {factor: sorted(levels_of) for factor, levels_of in levels.items() if len(levels_of) > 1}
     if not factors:
         raise Problem(f"{folder.path}: found no factor with two levels, which a judge could tell apart")
     chosen = set(shuffled(((name, name) for name in ids), seed, "blind")[:most])

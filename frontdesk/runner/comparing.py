@@ -73,14 +73,14 @@ def compare(before: RunFolder, after: RunFolder) -> Comparison:
     old, new = ({_key(v.subset, v.endpoints, v.criterion): v for v in side} for side in verdicts)
     shared = [key for key in old if key in new]
     settings = settings_of(after.config())
-    found = moves(verdicts[0], verdicts[1], settings)
-    if len(found) < 2:
-        raise Problem(f"{before.path}, {after.path}: found {len(found)} endpoints that both rate, expected two")
+    moved = moves(verdicts[0], verdicts[1], settings)
+    if len(moved) < 2:
+        raise Problem(f"{before.path}, {after.path}: found {len(moved)} endpoints that both rate, expected two")
     return Comparison(
         runs=(before.path.name, after.path.name),
         level=settings.level,
-        moves=found,
-        decisions=_decisions(before, after, [move.name for move in found]),
+        moves=moved,
+        decisions=_decisions(before, after, [move.name for move in moved]),
         shared=len(shared),
         flips=tuple(
             Flip(subset=key[0], endpoints=(key[1], key[2]), criterion=key[3], winners=fell)

@@ -24,8 +24,8 @@ from runstore.tables.names import clean_name
 
 LARGEST_SEED = 2**63 - 1
 PHRASES = "phrases"
-RULES = "rules"
 """The labeller that reads moves by the topics' own phrases, without a call."""
+RULES = "rules"
 
 
 EndpointName = Annotated[str, AfterValidator(clean_name)]
@@ -145,13 +145,14 @@ def _rating_model(name: str) -> str:
 
 
 class StudentSection(Section):
-    """The student's side. ``student`` defaults to the one that is simulated; ``phrases`` labels without a call.
+    """The student's side. ``student`` defaults to the one that is simulated.
 
+    ``labellers``: see :attr:`Config.labellers`; ``phrases`` labels without a call.
     ``quiz``: ``rules`` scores it from the state, an endpoint takes it in the student's place.
     """
 
     student: str | None = None
-    labellers: tuple[str, ...] = Field(default=(PHRASES,), min_length=1)
+    labellers: tuple[str, ...] | None = Field(default=None, min_length=1)
     branches: tuple[Annotated[Whole, Field(ge=1, le=32)], ...] = Field(default=(2, 1), min_length=1, max_length=8)
     continued: Literal["own", "baseline"] = Field(default="own", alias="continue")
     panel: Whole = Field(default=60, ge=5)
@@ -258,12 +259,36 @@ class Config(Section):
         if self.judge is not None:
             fields["judge.endpoints"] = list(self.judge.endpoints)
         if self.student is not None:
-            fields["student.labellers"] = [name for name in self.student.labellers if name != PHRASES]
+            if self.student.labellers is not None:
+                fields["student.labellers"] = self.readers
             if self.student.quiz != RULES:
                 fields["student.quiz"] = [self.student.quiz]
             if self.student.student is not None:
                 fields["student.student"] = [self.student.student]
         return fields
+
+    @property
+    def labellers(self) -> tuple[str, ...]:
+        """Who reads the tutors' moves; the first decides. Where ``[student]`` names nobody, it is the first judge
+        that can, and the topics' own phrases where there is none: they miss most of what is said freely."""
+        if self.student is not None and self.student.labellers is not None:
+            return self.student.labellers
+        judges = self.judge.endpoints if self.judge is not None else ()
+        able = [name for name in judges if self.endpoints.get(name, {}).get("kind") != "local"]
+        return (*able[:1],) or (PHRASES,)
+
+    @property
+    def readers(self) -> list[str]:
+        """The labellers that are endpoints."""
+        return [name for name in self.labellers if name != PHRASES]
+
+    def simulating(self) -> list[str]:
+        """Everybody whom the simulation asks. Raises Problem where there is no ``[simulate]``."""
+        how = self.require_simulate()
+        names = [how.student, how.teacher, *([how.act_reader] if how.act_reader is not None else [])]
+        if how.acts == "knowledge":
+            names += [name for name in self.labellers[:1] if name != PHRASES]
+        return list(dict.fromkeys(names))
 
     def used_endpoints(self) -> list[str]:
         """Every endpoint that some stage names, in order of first use."""

@@ -166,15 +166,15 @@ def _sorted(table: Tables) -> Tables:
 
 def differences(old: Mapping[str, object], new: Mapping[str, object], at: str = "") -> list[str]:
     """The keys in which two settled configurations differ, with both values."""
-    found: list[str] = []
+    changes: list[str] = []
     for key in sorted({*old, *new}):
         name = f"{at}.{key}" if at else key
         before, after = old.get(key), new.get(key)
         if is_table(before) and is_table(after):
-            found += differences(before, after, name)
+            changes += differences(before, after, name)
         elif before != after:
-            found.append(f"{name}: was {before!r}, is now {after!r}")
-    return found
+            changes.append(f"{name}: was {before!r}, is now {after!r}")
+    return changes
 
 
 def to_toml(config: Config) -> str:

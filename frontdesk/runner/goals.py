@@ -34,11 +34,11 @@ class Table:
         """The items of each match, one a criterion."""
         subset = {name: place for place, name in enumerate(field.subsets)}
         endpoint = {name: place for place, name in enumerate(field.names)}
-        found: dict[Meeting, list[Item]] = {}
+        items_of: dict[Meeting, list[Item]] = {}
         for item in self.items:
             i, j = sorted(endpoint[name] for name in item[0].endpoints)
-            found.setdefault(Meeting(subset[item[0].subset.id], i, j), []).append(item)
-        return found
+            items_of.setdefault(Meeting(subset[item[0].subset.id], i, j), []).append(item)
+        return items_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +72,15 @@ async def pursue(
         if part.stopped is not None:
             break
         verdicts |= {(one.match.id, one.criterion): one.verdict for one in part.results()}
-        found = [
+        new_scores = [
             score_of(
                 field.names[meeting.i], [verdicts.get((m.id, criterion)) for m, criterion in items_of[meeting]]
             )
             for meeting in batch
         ]
-        state = state.absorb(found)
+        state = state.absorb(new_scores)
         asked += batch
-        scores += found
+        scores += new_scores
     told = None if whole.stopped is not None else account(table.goal, state, asked, scores)
     return Pursued(whole, told)
 

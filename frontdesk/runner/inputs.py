@@ -47,9 +47,9 @@ def table_of(value: object) -> Tables:
 def with_whole_paths(data: Tables, *folders: Path) -> Tables:
     """Files that the configuration names, found in the first of the folders that has them, as whole paths."""
     for table, key, value in _named(data):
-        found = next((path for folder in folders if (path := folder / value).exists()), None)
-        if found is not None:
-            table[key] = str(found.resolve())
+        there = next((path for folder in folders if (path := folder / value).exists()), None)
+        if there is not None:
+            table[key] = str(there.resolve())
     return data
 
 

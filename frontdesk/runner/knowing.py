@@ -37,10 +37,9 @@ def labellers_of(config: Config, prompts: Path | None) -> tuple[Labeller, ...]:
     """Endpoints with the moves prompt, or the labeller that needs no model. Raises Problem, InputProblem."""
     if PHRASES in config.endpoints:
         raise Problem(f"endpoints.{PHRASES}: expected another name, as student.labellers means its own by it")
-    names = (config.student or StudentSection()).labellers
     return tuple(
         PhraseLabeller() if name == PHRASES else ModelLabeller.load(name, config.run.language, prompts)
-        for name in names
+        for name in config.labellers
     )
 
 
@@ -60,10 +59,10 @@ def taker_of(config: Config, student: str | None, prompts: Path | None) -> Model
 def hashes_of(labellers: tuple[Labeller, ...]) -> dict[str, str]:
     """The prompt files that labellers use."""
     return {
-        name: found
+        name: hash_
         for labeller in labellers
         if isinstance(labeller, ModelLabeller)
-        for name, found in labeller.hashes.items()
+        for name, hash_ in labeller.hashes.items()
     }
 
 

@@ -98,46 +98,46 @@ def answers(asked: Asked) -> list[PeopleAnswer]:
     if asked.difference is not None:
         if asked.residual_sd is None:
             raise Problem("power: found --difference without --residual-sd")
-        one = Difference(asked.difference, asked.item_sd, asked.rater_sd, asked.residual_sd)
-        people_answers.append(_difference(one, asked, (one.difference, one.difference)))
+        expected = Difference(asked.difference, asked.item_sd, asked.rater_sd, asked.residual_sd)
+        people_answers.append(_difference(expected, asked, (expected.difference, expected.difference)))
     if asked.scores is not None:
         table, conditions = _differences(asked.scores, asked.question)
-        one, limits = seen_difference(table, asked.level)
-        people_answers.append(_difference(one, asked, limits, conditions, len(table)))
+        expected, limits = seen_difference(table, asked.level)
+        people_answers.append(_difference(expected, asked, limits, conditions, len(table)))
     if asked.correlation is not None:
         people_answers.append(_correlation(Correlation(asked.correlation, asked.reliability), asked))
     return people_answers
 
 
 def _difference(
-    one: Difference,
+    expected: Difference,
     asked: Asked,
     limits: tuple[float, float],
     conditions: tuple[str, str] | None = None,
     held: int | None = None,
 ) -> PeopleAnswer:
     nearest = 0.0 if limits[0] <= 0 <= limits[1] else min(limits, key=abs)
-    ends = [at_difference(one, value) for value in (nearest, max(limits, key=abs))]
+    ends = [at_difference(expected, value) for value in (nearest, max(limits, key=abs))]
     small, large = (items_needed(end, asked.raters, asked.power, asked.level) for end in ends)
     items = asked.items if asked.items is not None else held
     power, low, high = None, None, None
     if items is not None:
-        power, low, high = (difference_power(each, items, asked.raters, asked.level) for each in (one, *ends))
-    needed = items_needed(one, asked.raters, asked.power, asked.level)
+        power, low, high = (difference_power(each, items, asked.raters, asked.level) for each in (expected, *ends))
+    needed = items_needed(expected, asked.raters, asked.power, asked.level)
     return PeopleAnswer(
-        one, asked.raters, needed, (large, small), items, power, (low, high), conditions=conditions
+        expected, asked.raters, needed, (large, small), items, power, (low, high), conditions=conditions
     )
 
 
-def _correlation(one: Correlation, asked: Asked) -> PeopleAnswer:
-    needed = correlated_items_needed(one, asked.raters, asked.power, asked.level)
+def _correlation(expected: Correlation, asked: Asked) -> PeopleAnswer:
+    needed = correlated_items_needed(expected, asked.raters, asked.power, asked.level)
     power = limits = None
     if asked.items is not None:
-        power = correlation_power(one, asked.items, asked.raters, asked.level)
-        limits = correlation_limits(one, asked.items, asked.raters, asked.level)
-    seen = one.seen_with(asked.raters)
+        power = correlation_power(expected, asked.items, asked.raters, asked.level)
+        limits = correlation_limits(expected, asked.items, asked.raters, asked.level)
+    seen = expected.seen_with(asked.raters)
     return PeopleAnswer(
-        one, asked.raters, needed, (needed, needed), asked.items, power, (power, power), limits, seen
+        expected, asked.raters, needed, (needed, needed), asked.items, power, (power, power), limits, seen
     )
 
 

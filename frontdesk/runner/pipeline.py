@@ -72,23 +72,21 @@ class Pipeline(StageWork):
         published.begin(self.folder.path, "simulate")
         self.folder.write_manifest(self.config, cast.hashes, cast.inputs)
         planned = [
-            (place, one)
-            for place, one in enumerate(cast.castings(how.dialogues, self.config.run.seed))
-            if self.share.has(dialogue_id(one[0], one[1], cast.conversation, one[2]))
+            (place, casting)
+            for place, casting in enumerate(cast.castings(how.dialogues, self.config.run.seed))
+            if self.share.has(dialogue_id(casting[0], casting[1], cast.conversation, casting[2]))
         ]
         for remark in cast.remarks:
             self.progress.say(f"simulate: {remark}")
 
-        async def hold(ask: Ask, one: tuple[int, tuple[Persona, SeedQuestion, int]]) -> Held:
-            place, (person, question, copy) = one
+        async def hold(ask: Ask, placed: tuple[int, tuple[Persona, SeedQuestion, int]]) -> Held:
+            place, (person, question, copy) = placed
             return await converse(
                 ask, person, question, cast.conversation, cast.roles,
                 copy=copy, place=place, knowing=cast.knowing,
             )  # fmt: skip
 
-        readers = [] if cast.knowing is None else [cast.knowing.labeller.name]
-        readers += [] if how.act_reader is None else [how.act_reader]
-        asked = [name for name in (how.student, how.teacher, *readers) if name in self.opened().endpoints]
+        asked = [name for name in self.config.simulating() if name in self.opened().endpoints]
         failures: list[Failure] = []
         complete = 0
         with writing(self.folder.file("dialogues.jsonl"), Dialogue) as out:
@@ -161,15 +159,15 @@ class Pipeline(StageWork):
                     if (before := kept.replies.get((ids[at], name))) is not None:
                         out.add(before)
 
-            def take(place: int, found: Reply | Exception) -> None:
+            def take(place: int, outcome: Reply | Exception) -> None:
                 nonlocal written
                 keep(place)
                 written = place + 1
-                if isinstance(found, Reply):
-                    out.add(found)
+                if isinstance(outcome, Reply):
+                    out.add(outcome)
                 else:
                     at, name = asked_at(place)
-                    failures.append(as_failed(name, found).record("collect", subsets[at].id))
+                    failures.append(as_failed(name, outcome).record("collect", subsets[at].id))
 
             flow = await self._stream("collect", work, reply, take, asked)
             keep(wanted)
@@ -272,12 +270,16 @@ class Pipeline(StageWork):
         """New rounds count in the judge's trial, where it goes on; a judge that fails it is asked no more."""
         where = (judged.match.subset.id, *judged.match.endpoints, judged.criterion)
         new = [each for each in judged.judgments if (*where, each.judge, each.round) not in earlier.judgments]
-        for one in new:
-            is_readable = one.outcome != "unreadable"
+        for judgment in new:
+            is_readable = judgment.outcome != "unreadable"
             if not is_readable:
-                self.could_not_read(one.judge, f"{judged.match.id} {judged.criterion}", one.raw, one.reason)
+                self.could_not_read(
+                    judgment.judge, f"{judged.match.id} {judged.criterion}", judgment.raw, judgment.reason
+                )
             if trial is not None:
-                self.tried(trial, trial.saw(one.judge, one.raw, one.reason, is_readable=is_readable))
+                self.tried(
+                    trial, trial.saw(judgment.judge, judgment.raw, judgment.reason, is_readable=is_readable)
+                )
 
     async def student(self, subsets: Sequence[Subset], replies: Sequence[Reply]) -> StudentSide:
         """Replies -> branches -> student.json, and the files behind it. Raises Stopping as the stages do."""

@@ -182,9 +182,9 @@ def workload(
 
 def _reader(config: Config) -> str | None:
     """The endpoint that reads tutors' moves while students with a state are simulated."""
-    if config.simulate is None or config.simulate.acts != "knowledge" or config.student is None:
+    if config.simulate is None or config.simulate.acts != "knowledge":
         return None
-    first = config.student.labellers[0]
+    first = config.labellers[0]
     return None if first == PHRASES else first
 
 
@@ -295,11 +295,7 @@ def rollouts_asked(config: Config, subsets: int, replies: Mapping[str, int]) -> 
         parts.append(Calls("student", "teacher", tutor, count * tree.tutors))
     # After their first utterance leak and lecture say what null says: the same words asked twice are one call.
     scripted = how.panel * ((len(CONTROLS) - 2) * tree.labels + 2) if subsets else 0
-    parts += [
-        Calls("student", "labeller", name, trees * tree.labels + scripted)
-        for name in how.labellers
-        if name != PHRASES
-    ]
+    parts += [Calls("student", "labeller", name, trees * tree.labels + scripted) for name in config.readers]
     parts += _taken(config, subsets, trees * tree.leaves, tree.leaves, student)
     return [part for part in parts if part.calls]
 

@@ -214,7 +214,7 @@ def seen(
             known = ", ".join(map(repr, battles.names))
             raise Problem(f"power: found no model {name!r}, expected one of {known}")
     if wanted.pairs is None:
-        wanted = replace(wanted, pairs=len({(min(one), max(one)) for one in met}))
+        wanted = replace(wanted, pairs=len({(min(names), max(names)) for names in met}))
     answers: list[Answer] = []
     for a, b in [pair] if pair is not None else combinations(battles.names, 2):
         low, high = sorted((position[a], position[b]))
@@ -275,11 +275,11 @@ def reach(load: Workload, level: float, power: float = 0.8) -> Reach | None:
     plan = Plan(load.dialogues, max(1, round(load.subsets / load.dialogues)), rounds)
     if load.subsets < load.dialogues:
         plan = Plan(load.subsets, 1, rounds)
-    found = [
+    powers = [
         _gap_points(detectable(Votes(0.0, *spread), plan, power, level, len(load.pairs), _FEW_DRAWS * 2))
         for spread in ((GUESSED_SUBSET_SD, GUESSED_DIALOGUE_SD), *_GUESSES)
     ]
-    return Reach(plan, len(load.pairs), level, power, found[0], _range(found, 1.0, float("inf")))
+    return Reach(plan, len(load.pairs), level, power, powers[0], _range(powers, 1.0, float("inf")))
 
 
 def _gap_points(rate: float | None) -> float | None:
@@ -288,7 +288,7 @@ def _gap_points(rate: float | None) -> float | None:
 
 def _of_pair(names: tuple[str, str], votes: Seen, wanted: Wanted) -> Answer:
     """Raises Problem where no vote was decided."""
-    found = components(
+    parts = components(
         votes,
         subset_sd=GUESSED_SUBSET_SD if wanted.subset_sd is None else wanted.subset_sd,
         dialogue_sd=GUESSED_DIALOGUE_SD if wanted.dialogue_sd is None else wanted.dialogue_sd,
@@ -300,16 +300,16 @@ def _of_pair(names: tuple[str, str], votes: Seen, wanted: Wanted) -> Answer:
         for name, value in (("subset_sd", wanted.subset_sd), ("dialogue_sd", wanted.dialogue_sd))
         if value is not None
     }
-    guess, others = replace(found.votes, **given), [replace(draw, **given) for draw in found.draws]
+    guess, others = replace(parts.votes, **given), [replace(draw, **given) for draw in parts.draws]
     each = max(1, round(votes.matches / max(1, votes.dialogues)))
     plan = Plan(votes.dialogues, wanted.subsets or each, wanted.rounds or votes.rounds)
-    start = Answer(names, guess, plan, votes.matches, origin=_origin(found, wanted))
+    start = Answer(names, guess, plan, votes.matches, origin=_origin(parts, wanted))
     start = replace(start, ranges=_model_ranges(others, wanted.level))
     return _answered(start, guess, wanted, others, wanted.level)
 
 
-def _origin(found: Components, wanted: Wanted) -> tuple[str, str]:
-    known = ((wanted.subset_sd, found.knows_subsets), (wanted.dialogue_sd, found.knows_dialogues))
+def _origin(parts: Components, wanted: Wanted) -> tuple[str, str]:
+    known = ((wanted.subset_sd, parts.knows_subsets), (wanted.dialogue_sd, parts.knows_dialogues))
     subset, dialogue = ("given" if given is not None else "seen" if told else "assumed" for given, told in known)
     return subset, dialogue
 
@@ -333,9 +333,9 @@ def _answered(start: Answer, votes: Votes, wanted: Wanted, others: Sequence[Vote
         rest = [of(other, few) for other in others]
         return Told(value, _range([value, *rest], level, worst))
 
-    def needed(one: Votes, draws: int) -> float | None:
-        found = dialogues_needed(one, plan, wanted.power, wanted.level, wanted.together, min(draws, 1000))
-        return None if found is None else ceil(found * plan.subsets * start.factor)
+    def needed(way: Votes, draws: int) -> float | None:
+        dialogues = dialogues_needed(way, plan, wanted.power, wanted.level, wanted.together, min(draws, 1000))
+        return None if dialogues is None else ceil(dialogues * plan.subsets * start.factor)
 
     answer = replace(start, needed=told(needed, worst=float("inf")))
     if answer.needed is not None and answer.needed.value is None:
@@ -347,7 +347,7 @@ def _answered(start: Answer, votes: Votes, wanted: Wanted, others: Sequence[Vote
         answer = replace(
             answer,
             asked=asked,
-            power=told(lambda one, draws: power_of(one, held, wanted.level, wanted.together, draws)),
+            power=told(lambda way, draws: power_of(way, held, wanted.level, wanted.together, draws)),
             detectable=detectable(votes, held, wanted.power, wanted.level, wanted.together),
         )
     if wanted.calls is None:
@@ -360,7 +360,7 @@ def _answered(start: Answer, votes: Votes, wanted: Wanted, others: Sequence[Vote
         level=wanted.level,
         pairs=wanted.together,
     )
-    return replace(answer, ways=tuple(_way(one, wanted, others, level, few) for one in spent))
+    return replace(answer, ways=tuple(_way(way, wanted, others, level, few) for way in spent))
 
 
 def _way(spent: Spent, wanted: Wanted, others: Sequence[Votes], level: float, few: int) -> Way:

@@ -122,13 +122,13 @@ def gateway_of(config: Config, *, offline: bool = False) -> Gateway:
 def refusals(config: Config, gateway: Gateway) -> list[Refusal]:
     """Why ``run`` would refuse the configuration, beyond what is found by opening it."""
     missing = [f"[{name}]" for name in ("simulate", "collect", "judge") if getattr(config, name) is None]
-    found = [Refusal(f"found no {', '.join(missing)} section")] if missing else []
+    refused = [Refusal(f"found no {', '.join(missing)} section")] if missing else []
     if (unpriced := prepare.unpriced(config)) is not None and prepare.is_capped_in_dollars_alone(config):
-        found.append(Refusal(unpriced, is_final=True))
+        refused.append(Refusal(unpriced, is_final=True))
     folder = default_folder(config, None)
     if (other := folder.other_configuration(config, gateway.redactor)) is not None:
-        found.append(Refusal(other))
-    return found
+        refused.append(Refusal(other))
+    return refused
 
 
 def _asked(config: Config) -> list[str]:
@@ -188,7 +188,7 @@ def _parts(config: Config) -> Iterator[tuple[str, str, Play]]:
     if config.judge is not None:
         for name in config.judge.endpoints:
             yield name, "judge", _judge(name, subset, sample, config)
-    if config.student is not None:
+    if config.student is not None or (config.simulate is not None and config.simulate.acts == "knowledge"):
         yield from _labellers(config, sample)
 
 

@@ -77,19 +77,19 @@ class Simulation:
     @property
     def remarks(self) -> list[str]:
         """What is allowed, and yet hardly meant."""
-        found: list[str] = []
+        lines: list[str] = []
         if self.strangers:
-            found.append(
+            lines.append(
                 "the questions are your own, and the students are still the shipped ones, of computer science: "
                 "[personas] factors or file names others"
             )
         alone = [who.id for who in self.people if not any(fits(who, each) for each in self.questions)]
         if self.match_level and alone:
-            found.append(
+            lines.append(
                 f"no question fits the level of {len(alone)} of {len(self.people)} personas, such as {alone[0]}; "
                 "they open with any"
             )
-        return found
+        return lines
 
 
 def check(config: Config) -> None:
@@ -279,14 +279,14 @@ def _conversation(
 
 def questions(config: Config) -> list[SeedQuestion]:
     """The seed questions that dialogues may begin with. Raises Problem, InputProblem."""
-    found = seed_questions.load(_bank(config).path, language=config.run.language)
+    bank = seed_questions.load(_bank(config).path, language=config.run.language)
     wanted = config.questions.subjects
     if wanted is None:
-        return found
-    known = {question.subject for question in found}
+        return bank
+    known = {question.subject for question in bank}
     if unknown := [name for name in wanted if name not in known]:
         raise Problem(f"questions.subjects: found {unknown[0]!r}, expected some of {', '.join(sorted(known))}")
-    return [question for question in found if question.subject in wanted]
+    return [question for question in bank if question.subject in wanted]
 
 
 def teachers(config: Config, names: Sequence[str] | None = None) -> tuple[Roles, Mapping[str, EndpointSettings]]:

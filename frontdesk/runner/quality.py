@@ -49,11 +49,11 @@ def write_quality(folder: RunFolder, changes: Mapping[str, float]) -> RunQuality
     told = judged(read_guesses(folder), run.seed)
     style = steering(source.config)
     profile = None if style is None else style.profile
-    found = assess(dialogues, material, table, language=run.language, seed=run.seed, style=profile, judged=told)
+    assessed = assess(dialogues, material, table, language=run.language, seed=run.seed, style=profile, judged=told)
     published.begin(folder.path, STAGE)
-    write_json(folder.file(FILE), found)
+    write_json(folder.file(FILE), assessed)
     published.record(folder.path, FILE)
-    return RunQuality(found, source.config)
+    return RunQuality(assessed, source.config)
 
 
 def again(earlier: RunFolder, folder: RunFolder) -> RunQuality | None:

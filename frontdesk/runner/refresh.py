@@ -183,7 +183,7 @@ def _items(subsets: Sequence[str], pairs: set[tuple[str, str]], how: Judging, ju
     """The names under which failures of these matches and rounds are recorded."""
     matches = ["/".join((subset, *pair)) for subset, pair in product(subsets, pairs)]
     rounds = list(product(how.criterion_ids, judges, range(1, how.rounds + 1)))
-    return {*matches, *(round_item(match, *one) for match in matches for one in rounds)}
+    return {*matches, *(round_item(match, *asked) for match in matches for asked in rounds)}
 
 
 def callers(config: Config, needed: Sequence[Calls]) -> list[str]:
@@ -207,7 +207,7 @@ def forget_styles(folder: RunFolder, config: Config) -> None:
     used |= {config.simulate.style} if config.simulate is not None else set()
     files = {f"teacher.{style}.{config.run.language}" for style in used}
     prompts = table_of(manifest["prompts"])
-    left = {name: found for name, found in prompts.items() if not name.startswith("teacher.") or name in files}
+    left = {name: hash_ for name, hash_ in prompts.items() if not name.startswith("teacher.") or name in files}
     if left != prompts:
         write_json(path, {**manifest, "prompts": left})
 

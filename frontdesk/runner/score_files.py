@@ -115,4 +115,4 @@ def _comparisons(rows: Sequence[Combined], columns: Sequence[str]) -> dict[str, 
     values: dict[str, set[str]] = {
         column: {row.columns[column] for row in rows if column in row.columns} for column in columns
     }
-    return {column: None for column, found in values.items() if len(found) == 2}
+    return {column: None for column, levels in values.items() if len(levels) == 2}

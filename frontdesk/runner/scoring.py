@@ -107,29 +107,29 @@ async def perform(pipeline: StageWork, plan: Plan, material: Material, teller: T
     if batch_poll_s is None:
         async with pipeline.elsewhere("score", asked):
             pipeline.progress.start("score", asked)
-            found = await sheets(gateway.ask)
+            filled = await sheets(gateway.ask)
     else:
         pipeline.progress.start("score", asked)
         runner = BatchRunner(gateway, plan.judges, poll_s=batch_poll_s)
         first = 0 if runner.is_under_way else trial.rounds
-        found = await sheets(gateway.ask, first)
-        if found.stopped is None:
-            found = await runner.whole(sheets)
-            for sheet in found.sheets:
+        filled = await sheets(gateway.ask, first)
+        if filled.stopped is None:
+            filled = await runner.whole(sheets)
+            for sheet in filled.sheets:
                 if (sheet.subject, sheet.judge, sheet.repeat) not in heard:
                     hear(sheet)
-    folder.replace_failures("score", found.failures)
+    folder.replace_failures("score", filled.failures)
     kinds = {judge: one.kind for judge, one in settings.items()}
-    scored = Scored(plan, material, found.sheets, found.failures, kinds)
+    scored = Scored(plan, material, filled.sheets, filled.failures, kinds)
     results = publish(folder.path, scored, teller)
     teller.report(folder.path, results)
     published.record(folder.path, *FILES, "failures.jsonl")
-    counts = {"done": len(found.sheets), "failed": len(found.failures), "of": asked}
+    counts = {"done": len(filled.sheets), "failed": len(filled.failures), "of": asked}
     pipeline.ended.append(StageDone(stage="score", **counts))
-    pipeline.stopped = found.stopped
-    if found.stopped is not None:
-        published.begin(folder.path, "score", f"{len(found.sheets)} of {asked}")
-        raise Stopping(found.stopped, "score", len(found.sheets), asked)
+    pipeline.stopped = filled.stopped
+    if filled.stopped is not None:
+        published.begin(folder.path, "score", f"{len(filled.sheets)} of {asked}")
+        raise Stopping(filled.stopped, "score", len(filled.sheets), asked)
     published.end(folder.path, "score")
-    pipeline.progress.finish(f"{len(found.sheets)} of {asked} sheets")
+    pipeline.progress.finish(f"{len(filled.sheets)} of {asked} sheets")
     return results

@@ -24,11 +24,11 @@ def compared_runs(folders: Sequence[RunFolder], *, judges: bool = False) -> Sens
     subsets: dict[str, tuple[str, str, str]] = {}
     for folder in folders:
         name = folder.path.name if folder.path.name not in deltas else str(folder.path)
-        found = _of_students(folder)
-        if not found and not judges:
+        simulators = _of_students(folder)
+        if not simulators and not judges:
             raise InputProblem(folder.path, "a run with a student's side (tutor-arena student)", found="none")
-        if found:
-            deltas[name] = found
+        if simulators:
+            deltas[name] = simulators
         if judges:
             deltas |= _of_judges(folder, name)
         subsets |= {subset.id: (subset.dialogue, subset.question, subset.persona) for subset in folder.subsets()}
@@ -51,10 +51,10 @@ def _of_students(folder: RunFolder) -> dict[tuple[str, str, str], float]:
 def _of_judges(folder: RunFolder, name: str) -> dict[str, Deltas]:
     """Each criterion: half a point for a win, nothing for a tie."""
     path = folder.file("verdicts.jsonl")
-    found: dict[str, dict[tuple[str, str, str], float]] = {}
+    by_judges: dict[str, dict[tuple[str, str, str], float]] = {}
     for row in read_records(path, Verdict) if path.is_file() else []:
         if row.outcome != "invalid":
             a, b = sorted(row.endpoints)
             value = 0.0 if row.winner is None else 0.5 if row.winner == a else -0.5
-            found.setdefault(f"{name} judges ({row.criterion})", {})[row.subset, a, b] = value
-    return {one: dict(values) for one, values in found.items()}
+            by_judges.setdefault(f"{name} judges ({row.criterion})", {})[row.subset, a, b] = value
+    return {one: dict(values) for one, values in by_judges.items()}

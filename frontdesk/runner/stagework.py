@@ -155,7 +155,7 @@ class StageWork:
             numbered, lambda ask, at: do(ask, at[1]), endpoints, self.batch_poll_s, heard
         )
         outcomes: list[tuple[tuple[int, Item], Result | Exception]] = [*gathered.done, *gathered.failed]
-        for (_, item), outcome in sorted(outcomes, key=lambda one: one[0][0]):
+        for (_, item), outcome in sorted(outcomes, key=lambda told: told[0][0]):
             take(item, outcome)
         return gathered.flow()
 

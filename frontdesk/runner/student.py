@@ -12,7 +12,7 @@ from arena.learning.leaves import Forest
 from arena.learning.panel import Known
 from arena.learning.result import Made, StudentSide, read_student
 from frontdesk.runner import plan, prepare, published
-from frontdesk.runner.config import PHRASES, RULES, Config, StudentSection
+from frontdesk.runner.config import RULES, Config, StudentSection
 from frontdesk.runner.families import family_of
 from frontdesk.runner.knowing import Knowledge, hashes_of, labellers_of, taker_of
 from frontdesk.runner.rating import settings_of as rating_settings
@@ -117,8 +117,7 @@ class StudentStage:
         how = self.config.require_student()
         student, baseline = plan.speakers(self.config)
         tutors = self.settings if how.continued == "own" else {baseline: None}
-        readers = [name for name in how.labellers if name != PHRASES]
-        named = [student, *tutors, *readers, None if how.quiz == RULES else how.quiz]
+        named = [student, *tutors, *self.config.readers, None if how.quiz == RULES else how.quiz]
         return list(dict.fromkeys(name for name in named if name is not None))
 
     def work(self, subsets: Sequence[Subset], replies: Sequence[Reply]) -> list[Branch]:
@@ -152,7 +151,9 @@ class StudentStage:
 
     def _students(self, subsets: Sequence[Subset]) -> list[Situation]:
         """The panel's students: subsets in drawn order, again with other first states until there are enough."""
-        drawn = shuffled([(one.id, one) for one in self.on_topics(subsets)], self.config.run.seed, "panel")
+        drawn = shuffled(
+            [(subset.id, subset) for subset in self.on_topics(subsets)], self.config.run.seed, "panel"
+        )
         wanted = self.config.require_student().panel if drawn else 0
         return [
             self._situation(drawn[at % len(drawn)], f"{drawn[at % len(drawn)].id}#{at // len(drawn)}")
@@ -247,7 +248,7 @@ class StudentStage:
             turns=len(how.branches),
             branches=how.branches,
             continued=how.continued,
-            labellers=how.labellers,
+            labellers=self.config.labellers,
             student=self.rolling.student or "",
             quiz=how.quiz,
             margin=outcomes.margin,
@@ -258,10 +259,9 @@ class StudentStage:
     def _same_family(self) -> bool:
         """Whether a labeller and a judge are models of one family, which inflates how far they agree."""
         judges = self.config.judge.endpoints if self.config.judge is not None else ()
-        labellers = [name for name in self.config.require_student().labellers if name != PHRASES]
         families = [
             {family_of(settings_of(name, self.config.endpoints[name])) for name in names}
-            for names in (judges, labellers)
+            for names in (judges, self.config.readers)
         ]
         return bool(families[0] & families[1])
 

@@ -12,7 +12,7 @@ from typing import TextIO
 
 from runstore.languages import SOURCE, words
 from runstore.problems import Problem
-from runstore.spoken import spoken_by
+from runstore.spoken import CONSOLE, spoken_by
 
 _OWN = (("frontdesk.runner", "console"), ("frontdesk.runner", "problems"))
 _RESULTS = (("frontdesk.report", "sentences"),)
@@ -22,6 +22,7 @@ _LANGUAGE: ContextVar[str] = ContextVar("language of the console", default=SOURC
 def speak(language: str | None) -> None:
     """From here on the console speaks ``language``; None: English."""
     _LANGUAGE.set(language or SOURCE)
+    CONSOLE.set(told)
 
 
 def console_language() -> str:

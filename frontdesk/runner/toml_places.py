@@ -34,7 +34,7 @@ _WORDS = {
 def line_of(text: str, *path: str) -> int | None:
     """The line on which the key ``path`` is set, or the nearest table above it. Lines count from 1."""
     table: tuple[str, ...] = ()
-    best, found = 0, None
+    best, nearest = 0, None
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.match(line):
             table = _parts(header["name"])
@@ -44,8 +44,8 @@ def line_of(text: str, *path: str) -> int | None:
         else:
             continue
         if len(here) > best and here == path[: len(here)]:
-            best, found = len(here), number
-    return found
+            best, nearest = len(here), number
+    return nearest
 
 
 def _parts(name: str) -> tuple[str, ...]:

@@ -104,7 +104,7 @@ def replace(folder: StudyFolder, rater: str, by: str | None) -> tuple[str, int]:
     rows = folder.rows()
     store = Store(folder)
     try:
-        known = {one.rater: one for one in store.answers.raters()}
+        known = {person.rater: person for person in store.answers.raters()}
         if rater not in known:
             raise Problem(f"no rater is called {rater!r}")
         name = by or _next_name(rater, set(known))
@@ -271,7 +271,7 @@ def forget_persons(folder: StudyFolder) -> None:
 
 
 def _delete(folder: Path, patterns: Iterable[str]) -> list[str]:
-    found = sorted({path for pattern in patterns for path in folder.glob(pattern)})
-    for path in found:
+    paths = sorted({path for pattern in patterns for path in folder.glob(pattern)})
+    for path in paths:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-    return [path.name for path in found]
+    return [path.name for path in paths]

@@ -34,12 +34,12 @@ def seen_field(values: Mapping[str, str]) -> str:
 def read_seen(field: str | None) -> dict[str, str] | None:
     """What a page says that it showed; None where it says nothing that can be read."""
     try:
-        found: Any = json.loads(field or "")
+        seen: Any = json.loads(field or "")
     except ValueError:
         return None
-    if not isinstance(found, dict):
+    if not isinstance(seen, dict):
         return None
-    return {str(key): str(value) for key, value in cast("dict[Any, Any]", found).items()}
+    return {str(key): str(value) for key, value in cast("dict[Any, Any]", seen).items()}
 
 
 def merge(

@@ -121,7 +121,7 @@ class Organiser:
         for rating in ratings:
             if rating.rater == rater.rater:
                 answers[rating.document][rating.question] = rating.value
-        found = attention(
+        noticed = attention(
             [(item.seconds, answers[item.document]) for item in mine],
             self.site.questions(rater),
             self.site.study.time.too_fast_seconds,
@@ -129,7 +129,7 @@ class Organiser:
         times = [item.seconds for item in mine if item.seconds is not None]
         return Progress(
             rater.rater, rater.group, self.site.place(rater), rater.submitted, rater.items,
-            median(times) if times else None, found.flags,
+            median(times) if times else None, noticed.flags,
             checks(self.site.study.recruitment, rater.rater, ratings),
         )  # fmt: skip
 
@@ -169,9 +169,9 @@ class Organiser:
         )
         planned, finished = len(items), sum(1 for item in items if item.submitted_at)
         done = {"planned": planned, "finished": finished, "missing": planned - finished}
-        found = analyse(study, ratings, site.documents.values(), language)
+        analysis = analyse(study, ratings, site.documents.values(), language)
         back = (texts(language)["raters"], f"/o/{request.match_info['token']}?language={language}")
-        page = replace(document(say(study.title, language), language, found, done, (), None), back=back)
+        page = replace(document(say(study.title, language), language, analysis, done, (), None), back=back)
         answer = web.Response(text=html(page), content_type="text/html")
         answer.headers["Content-Security-Policy"] = REPORT_POLICY
         return answer

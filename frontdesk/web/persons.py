@@ -85,8 +85,8 @@ class Persons:
                 return None
             joined = timestamp(time.time())
             db.execute("INSERT OR IGNORE INTO recruits VALUES(?, ?, ?)", (participant, rater, joined))
-            found = db.execute("SELECT token FROM persons WHERE rater = ?", (rater,)).fetchone()
-        return str(found[0]) if found else None
+            known = db.execute("SELECT token FROM persons WHERE rater = ?", (rater,)).fetchone()
+        return str(known[0]) if known else None
 
     def recruits(self) -> list[tuple[str, str, str]]:
         """(participant, rater, when they came), in the order of their coming."""

@@ -53,7 +53,7 @@ def write_analysis(
     if not ratings:
         raise Problem("there are no ratings of finished items yet: nothing to analyse")
     language = language or study.languages[0]
-    found = analyse(study, ratings, documents.values(), language)
+    analysis = analyse(study, ratings, documents.values(), language)
     rows = scored(ratings)
     judged = against_people(study, rows, read_scores(scores, study), language) if scores else []
     votes = _write_votes(study, rows, documents, out, run)
@@ -64,7 +64,7 @@ def write_analysis(
         {
             "study": study.id,
             "progress": done,
-            **found.as_json(),
+            **analysis.as_json(),
             "attention": [{"rater": rater, **asdict(signs), "flags": signs.flags} for rater, signs in careful],
             "votes": votes,
             "judges": judged,
@@ -72,18 +72,18 @@ def write_analysis(
         },
     )
     write_texts(study, rows, out, language)
-    page = document(say(study.title, language), language, found, done, careful, votes, judged)
+    page = document(say(study.title, language), language, analysis, done, careful, votes, judged)
     write_text(out / "analysis.html", html(page))
     write_text(out / "analysis.md", markdown(page))
-    write_text(out / "analysis.tex", table.latex_table(found, language))
-    heads = table.header(found, words("frontdesk.report", "study", "en"))
-    write_csv(out / "analysis.csv", (*heads, "Holm p"), _csv(found))
-    lines = [f"{row[0]}: {' | '.join(row[1:])}" for row in table.rows(found.table)]
+    write_text(out / "analysis.tex", table.latex_table(analysis, language))
+    heads = table.header(analysis, words("frontdesk.report", "study", "en"))
+    write_csv(out / "analysis.csv", (*heads, "Holm p"), _csv(analysis))
+    lines = [f"{row[0]}: {' | '.join(row[1:])}" for row in table.rows(analysis.table)]
     return [*(f"incomplete: {line}" for line in page.banner), *lines], done["missing"]
 
 
-def _csv(found: Analysis) -> Iterable[list[str]]:
-    for cells_of, row in zip(table.rows(found.table), found.table, strict=True):
+def _csv(analysis: Analysis) -> Iterable[list[str]]:
+    for cells_of, row in zip(table.rows(analysis.table), analysis.table, strict=True):
         yield [*cells_of, table.p_value(row.holm_p)]
 
 

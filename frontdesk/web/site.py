@@ -62,7 +62,7 @@ class Site:
         return chosen if chosen in self.study.languages else self.study.languages[0]
 
     def examples(self, rater: Rater) -> list[Example]:
-        return [one for one in self.study.training if not one.groups or rater.group in one.groups]
+        return [example for example in self.study.training if not example.groups or rater.group in example.groups]
 
     def questions(self, rater: Rater) -> tuple[Question, ...]:
         return self.study.forms[self.study.groups[rater.group].form].questions

@@ -149,10 +149,10 @@ def _called(body: dict[str, Any]) -> list[object]:
 
 def _explained(fault: Fault) -> Fault:
     """Newer models refuse sampling settings; only what the user set was sent, so the user can take it out."""
-    found = _SAMPLING.search(fault.message) if fault.kind == "bad_request" else None
-    if found is None:
+    setting = _SAMPLING.search(fault.message) if fault.kind == "bad_request" else None
+    if setting is None:
         return fault
-    hint = f"this model may not take {found[1]}: leave it out of the endpoint's settings"
+    hint = f"this model may not take {setting[1]}: leave it out of the endpoint's settings"
     return Fault(fault.kind, f"{fault.message} ({hint})", fault.retry, status=fault.status)
 
 

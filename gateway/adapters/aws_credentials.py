@@ -45,8 +45,8 @@ logging.getLogger("botocore").addHandler(logging.NullHandler())
 class Signer:
     """Signs requests for one region (Signature Version 4) with what botocore found."""
 
-    def __init__(self, found: Any, region: str) -> None:
-        self._found, self._region = found, region
+    def __init__(self, credentials: Any, region: str) -> None:
+        self._found, self._region = credentials, region
         self._lock = asyncio.Lock()
 
     async def headers(self, url: str, body: bytes, hide: Callable[[str], None]) -> dict[str, str]:

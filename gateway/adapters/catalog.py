@@ -141,13 +141,13 @@ def _check_address(where: str, address: str) -> None:
         raise Problem(f"{where}.base_url: {named[0]} holds a key; keys belong into api_key_env or headers")
 
 
-def _unknown(found: str, known: Iterable[str]) -> str:
-    return f"found {found!r}; {_suggestion(found, known)}"
+def _unknown(name: str, known: Iterable[str]) -> str:
+    return f"found {name!r}; {_suggestion(name, known)}"
 
 
-def _suggestion(found: str, known: Iterable[str]) -> str:
+def _suggestion(name: str, known: Iterable[str]) -> str:
     known = list(known)
-    near = nearest(found.lower(), known)
+    near = nearest(name.lower(), known)
     return f"did you mean {near!r}?" if near else f"expected one of {', '.join(sorted(known))}"
 
 

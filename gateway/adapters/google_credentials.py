@@ -45,9 +45,9 @@ class Credentials:
     ``handed``: for the client; holds the last token and can fetch none.
     """
 
-    def __init__(self, found: Any, way: CredentialsWay) -> None:
-        self._found, self._way = found, way
-        self.handed = Handed(token=None, quota_project_id=found.quota_project_id)
+    def __init__(self, credentials: Any, way: CredentialsWay) -> None:
+        self._found, self._way = credentials, way
+        self.handed = Handed(token=None, quota_project_id=credentials.quota_project_id)
         self._lock = asyncio.Lock()
 
     async def token(self) -> str:
@@ -121,14 +121,14 @@ def application_default(way: CredentialsWay) -> Credentials:
     try:
         with requests.Session() as session:
             search: Any = google.auth.default  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-            found, _ = search(
+            credentials, _ = search(
                 scopes=[SCOPE], request=_OnOurWay(session, way._replace(timeout_s=_LONGEST_SEARCH_S))
             )
     except Fault as fault:
         raise Problem(f"no credentials for Vertex AI: {fault.message}") from None
     except (exceptions.GoogleAuthError, ValueError, OSError) as error:
         raise Problem(f"no credentials for Vertex AI: {_said(error)}; {_WAY_OUT}") from None
-    return Credentials(found, way)
+    return Credentials(credentials, way)
 
 
 def _gcloud_file() -> Path:

@@ -66,13 +66,13 @@ class HttpAdapter:
         }
 
     def _names(self) -> set[str]:
-        found: set[str] = set()
+        fields: set[str] = set()
         for step in self._steps:
-            found |= templates.names([step.path, step.body])
+            fields |= templates.names([step.path, step.body])
             if step.unless_empty is not None:
-                found.add(step.unless_empty)
+                fields.add(step.unless_empty)
         replayed = {"last_student", "messages", "history"}
-        return found | replayed if self.settings.session == "replay" else found
+        return fields | replayed if self.settings.session == "replay" else fields
 
     def _check_templates(self) -> None:
         known = KNOWN_NAMES | {name for step in self._steps for name in step.save}
@@ -129,22 +129,22 @@ class HttpAdapter:
 
     def secrets(self) -> list[str]:
         """Values out of the environment that must not appear anywhere: in headers, and in the address's query."""
-        found = self.header_keys()
+        keys = self.header_keys()
         for variable in templates.variables([step.path for step in self._steps]):
             value = self._environ.get(variable, "").strip()
             inside = [part for _, part in parse_qsl(urlsplit(value).query)] if "://" in value else [value]
-            found += [form for part in inside for form in (part, quote(part, safe="/:"))]
-        return list(dict.fromkeys(secret for secret in found if secret))
+            keys += [form for part in inside for form in (part, quote(part, safe="/:"))]
+        return list(dict.fromkeys(secret for secret in keys if secret))
 
     def header_keys(self) -> list[str]:
         """What the environment puts into headers for keys, and whatever else it puts there that may be one."""
-        found: list[str] = []
+        keys: list[str] = []
         for name, value in self.settings.headers.items():
             for variable in templates.variables([value]):
                 known = self._environ.get(variable, "").strip()
                 if known and (literal_keys.is_for_keys(name) or len(known) >= SHORTEST_KEY):
-                    found.append(known)
-        return found
+                    keys.append(known)
+        return keys
 
     def compose(self, prompt: Prompt) -> bytes:
         values = pieces(prompt, self._used, self.settings)
@@ -184,10 +184,10 @@ class HttpAdapter:
         if saves:
             answer = reading.load_any(reply)
             for name, where in saves.items():
-                found = templates.walk(answer, where)
-                if found is templates.MISSING or found is None:
+                value = templates.walk(answer, where)
+                if value is templates.MISSING or value is None:
                     raise self._absent(step.save[name], answer, reply)
-                values[name] = found
+                values[name] = value
         return reply
 
     async def _post(self, wire: Wire, path: str, body: bytes) -> WireReply:
@@ -205,11 +205,15 @@ class HttpAdapter:
         if value is templates.MISSING:
             raise self._absent(self.settings.reply, data, reply)
         text = reading.joined(value)
-        found = self._pattern.search(text) if self._pattern else None
-        if found is not None:
-            said = reading.shown(text[found.start() :], reading.LONGEST_MESSAGE)
+        refusal = self._pattern.search(text) if self._pattern else None
+        if refusal is not None:
+            said = reading.shown(text[refusal.start() :], reading.LONGEST_MESSAGE)
             raise Fault(
-                "server", f"the service failed: {said}", TRANSIENT, status=reply.status, text=text[: found.start()]
+                "server",
+                f"the service failed: {said}",
+                TRANSIENT,
+                status=reply.status,
+                text=text[: refusal.start()],
             )
         counts = reading.Counts(None)
         paths = self.settings.usage

@@ -70,8 +70,8 @@ class LitellmAdapter(OpenAIAdapter):
 
     def secrets(self) -> list[str]:
         """litellm reads keys out of the environment by itself: all that is for keys there, by its name."""
-        found = self._environ.items()
-        named = (value for name, value in found if literal_keys.is_for_keys(name) and name != "PWD")
+        variables = self._environ.items()
+        named = (value for name, value in variables if literal_keys.is_for_keys(name) and name != "PWD")
         return [value for value in named if len(value) >= SHORTEST_KEY]
 
     def make_ready(self, way: CredentialsWay | None = None) -> LitellmClient:  # noqa: ARG002 (its requests are the wire's)

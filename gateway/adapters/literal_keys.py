@@ -87,8 +87,8 @@ def in_headers(headers: Mapping[str, str]) -> str | None:
     A name for keys is told by its last word, a value for one by its look; one under six characters (``none``,
     ``EMPTY``) is no key.
     """
-    found = (n for n, value in headers.items() if _is_key(n, _SCHEME.sub("", value)) or _looks_random(value))
-    return next(found, None)
+    named = (n for n, value in headers.items() if _is_key(n, _SCHEME.sub("", value)) or _looks_random(value))
+    return next(named, None)
 
 
 def _looks_random(value: str) -> bool:

@@ -165,8 +165,8 @@ def called_tool(names: list[object], usage: Usage) -> Fault:
 def _no_tool(text: str, usage: Usage) -> None:
     """Raises the fault of a text that is nothing but the call of a tool, as a server leaves it that reads none."""
     if _TOOL_TEXT.fullmatch(text) is not None:
-        found = _TOOL_NAME.search(text)
-        raise called_tool([found and (found[1] or found[2])], usage)
+        match = _TOOL_NAME.search(text)
+        raise called_tool([match and (match[1] or match[2])], usage)
 
 
 def joined(content: object) -> str:

@@ -83,12 +83,12 @@ def expand(template: str, environ: Mapping[str, str], where: str, *, quoted: boo
     def value(match: re.Match[str]) -> str:
         if not match["variable"]:
             return match[0]
-        found = environ.get(match["variable"], "").strip()
-        if not found:
+        text = environ.get(match["variable"], "").strip()
+        if not text:
             raise Problem(f"{where}: the environment variable {match['variable']} is not set")
-        if any(ord(character) < 32 or ord(character) == 127 for character in found):
+        if any(ord(character) < 32 or ord(character) == 127 for character in text):
             raise Problem(f"{where}: the environment variable {match['variable']} holds a control character")
-        return quote(found, safe="/:") if quoted and "://" not in found else found
+        return quote(text, safe="/:") if quoted and "://" not in text else text
 
     return _MARK.sub(value, template)
 

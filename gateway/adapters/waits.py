@@ -155,7 +155,7 @@ def _rate_reset(headers: Mapping[str, str], now: Clock) -> float | None:
         for remaining, reset in _RATE_HEADERS
         if _number(headers.get(remaining)) == 0
     ]
-    waits += [float(found[1]) for found in [_USED_UP.search(headers.get("ratelimit", ""))] if found]
+    waits += [float(match[1]) for match in [_USED_UP.search(headers.get("ratelimit", ""))] if match]
     return max((wait for wait in waits if wait is not None), default=None)
 
 

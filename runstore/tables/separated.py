@@ -63,13 +63,13 @@ def open_separated(
 
     Raises InputProblem for an empty file, Problem for an encoding that Python does not know.
     """
-    found = named(encoding) if encoding else detect_encoding(path)
+    code = named(encoding) if encoding else detect_encoding(path)
     csv.field_size_limit(1 << 30)
     try:
-        with path.open(encoding=found.codec, newline="") as file:
+        with path.open(encoding=code.codec, newline="") as file:
             sample = file.read(_SAMPLE).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise undecodable(path, found, error) from error
+        raise undecodable(path, code, error) from error
     declared = sample.partition("\n")[0].strip().strip('"')
     skip = int(declared[:4].casefold() == "sep=" and len(declared) <= 5)
     if skip:
@@ -81,7 +81,7 @@ def open_separated(
     line, header = headers[best]
     if not header:
         raise InputProblem(path, "a header line", found="an empty file")
-    return Separated(path, found, best, skip, tuple(unguard_cell(name) for name in header), line)
+    return Separated(path, code, best, skip, tuple(unguard_cell(name) for name in header), line)
 
 
 def _header(path: Path, sample: str, delimiter: str, skip: int) -> tuple[int, list[str]]:

@@ -46,16 +46,16 @@ def shards_of(source: Path | str) -> list[Shard]:
         return _remote(text)
     path = Path(source)
     if path.is_dir():
-        found = [file for file in path.rglob("*") if file.is_file() and file.suffix.lower() in SUFFIXES]
-        found = [file for file in found if not any(part.startswith(("_", ".")) for part in _below(file, path))]
+        files = [file for file in path.rglob("*") if file.is_file() and file.suffix.lower() in SUFFIXES]
+        files = [file for file in files if not any(part.startswith(("_", ".")) for part in _below(file, path))]
     else:
-        found = [Path(name) for name in glob(text, recursive=True) if Path(name).is_file()]  # noqa: PTH207 - a pattern
-    if not found:
+        files = [Path(name) for name in glob(text, recursive=True) if Path(name).is_file()]  # noqa: PTH207 - a pattern
+    if not files:
         raise InputProblem(path, f"files ending in {', '.join(SUFFIXES)}", found="none")
-    if len({file.suffix.lower() for file in found}) > 1:
-        kinds = ", ".join(sorted({file.suffix.lower() for file in found}))
+    if len({file.suffix.lower() for file in files}) > 1:
+        kinds = ", ".join(sorted({file.suffix.lower() for file in files}))
         raise InputProblem(path, "files of one kind (or a pattern such as FOLDER/*.parquet)", found=kinds)
-    return [Shard(file) for file in sorted(found)]
+    return [Shard(file) for file in sorted(files)]
 
 
 def _below(file: Path, folder: Path) -> tuple[str, ...]:
@@ -77,11 +77,11 @@ def _remote(address: str) -> list[Shard]:
         raise Problem(f"{address}: {error} (pip install it beside tutor-arena)") from error
     except (OSError, ValueError) as error:
         raise Problem(f"{address}: cannot be read: {error}") from error
-    found = sorted(name for name in names if name.endswith(".parquet"))
-    if not found:
+    parquets = sorted(name for name in names if name.endswith(".parquet"))
+    if not parquets:
         raise InputProblem(address, "files ending in .parquet", found="none")
 
     def opening(name: str) -> Callable[[], Any]:
         return lambda: system.open(name, "rb")
 
-    return [Shard(Path(name), opening(name)) for name in found]
+    return [Shard(Path(name), opening(name)) for name in parquets]

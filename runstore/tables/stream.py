@@ -91,11 +91,11 @@ def open_stream(
         names = tuple(parquet_file(shard).schema_arrow.names)
         return Stream(path, "parquet", Encoding("utf-8", "Parquet"), names, shard=shard)
     if suffix in (*JSON_LINES, ".json"):
-        found = named(encoding) if encoding else detect_encoding(path)
-        header = next((tuple(row) for _, row in stream_objects(path, found)), ())
+        code = named(encoding) if encoding else detect_encoding(path)
+        header = next((tuple(row) for _, row in stream_objects(path, code)), ())
         if not header:
             raise InputProblem(path, "one JSON object a line", found="an empty file")
-        return Stream(path, "json" if suffix == ".json" else "jsonl", found, header)
+        return Stream(path, "json" if suffix == ".json" else "jsonl", code, header)
     separated = open_separated(path, known, encoding, delimiter)
     return Stream(path, "csv", separated.encoding, separated.header, separated)
 

@@ -37,7 +37,9 @@ def addressed(topic: Topic, labels: Iterable[MoveLabel]) -> tuple[str, str] | No
     moved = strongest(labels)
     order = (*_PROMPTING, *(move for move in STRONGEST_FIRST if move not in _PROMPTING))
     ranked = sorted(
-        (order.index(moved[one.id].move), at, one.id) for at, one in enumerate(topic.components) if one.id in moved
+        (order.index(moved[component.id].move), at, component.id)
+        for at, component in enumerate(topic.components)
+        if component.id in moved
     )
     return (ranked[0][2], moved[ranked[0][2]].move) if ranked else None
 

@@ -57,7 +57,10 @@ class Scripted:
 
     def _contrast(self, turn: int) -> tuple[str, Known]:
         """First what the transfer items need, then the rest; what is understood already is left alone."""
-        names = [*self.topic.transfer, *(one.id for one in self.topic.taught if one.id not in self.topic.transfer)]
+        names = [
+            *self.topic.transfer,
+            *(taught.id for taught in self.topic.taught if taught.id not in self.topic.transfer),
+        ]
         wanted = [name for name in names if self.state[name] != UNDERSTOOD] or names
         hard = [name for name in wanted if name in self.topic.transfer]
         component = hard[turn % len(hard)] if hard else wanted[turn % len(wanted)]

@@ -234,11 +234,11 @@ class _Tree:
         repeat = hashed_number(self.at.who, *path)
         deciding: Sequence[MoveLabel] | None = None
         for labeller in self.how.labellers:
-            found = await labeller(self.ask, self.at.topic, before, said, node=node, repeat=repeat)
-            self.grown.labels += found or [
+            labels = await labeller(self.ask, self.at.topic, before, said, node=node, repeat=repeat)
+            self.grown.labels += labels or [
                 MoveLabel(node=node, component=None, move="none", labeller=labeller.name)
             ]
-            deciding = found if deciding is None else deciding
+            deciding = labels if deciding is None else deciding
         return deciding or ()
 
     async def _child(
@@ -258,13 +258,13 @@ class _Tree:
         self.grown.changes += [
             StateChange(
                 node=node,
-                component=one.component,
-                before=one.before,
-                after=after[one.component],
-                p=round(one.p, 6),
+                component=chance.component,
+                before=chance.before,
+                after=after[chance.component],
+                p=round(chance.p, 6),
                 draw=round(step.u, 6),
             )
-            for one in step.possible
+            for chance in step.possible
         ]
         said = (*history, Utterance(role="student", text=text or ""))
         if len(path) < how.turns:

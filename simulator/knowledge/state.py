@@ -101,12 +101,12 @@ def strongest(labels: Iterable[MoveLabel]) -> dict[str, MoveLabel]:
 def chances(topic: Topic, rules: Learning, states: States, labels: Iterable[MoveLabel]) -> list[Chance]:
     """What a tutor's utterance may do, in the topic's order of components."""
     moved = strongest(labels)
-    found = [
+    known = [
         _chance(topic, rules, states, moved[component.id])
         for component in topic.components
         if component.id in moved
     ]
-    return [chance for chance in found if chance is not None]
+    return [chance for chance in known if chance is not None]
 
 
 def _chance(topic: Topic, rules: Learning, states: States, label: MoveLabel) -> Chance | None:

@@ -64,6 +64,8 @@ def _after(
 ) -> dict[str, str]:
     """The states after a draw, where ``attempted`` was tried (None: nothing was)."""
     moved = {
-        one.component: one.after(u) for one in possible if not one.needs_attempt or one.component == attempted
+        chance.component: chance.after(u)
+        for chance in possible
+        if not chance.needs_attempt or chance.component == attempted
     }
     return {**states, **moved}

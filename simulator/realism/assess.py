@@ -77,14 +77,14 @@ def assess(
 
 def acts_of(talks: Sequence[Talk]) -> dict[str, Any]:
     """Planned acts and whether they were done: by act, counts of yes, no, unknown, and not looked at."""
-    found: dict[str, Counter[str]] = {}
+    by_act: dict[str, Counter[str]] = {}
     again = 0
     for talk in talks:
         again += talk.dialogue.notes.get("act_asked_again", 0)
         for said in talk.dialogue.utterances:
             if said.act is not None:
-                found.setdefault(said.act, Counter())[said.realised or "not_checked"] += 1
-    total = sum((counts for counts in found.values()), Counter[str]())
+                by_act.setdefault(said.act, Counter())[said.realised or "not_checked"] += 1
+    total = sum((counts for counts in by_act.values()), Counter[str]())
     checked = total["yes"] + total["no"] + total["unknown"]
     return {
         "planned": total.total(),
@@ -94,7 +94,7 @@ def acts_of(talks: Sequence[Talk]) -> dict[str, Any]:
         "unknown": total["unknown"],
         "asked_again": again,
         "share_done": total["yes"] / (total["yes"] + total["no"]) if total["yes"] + total["no"] else None,
-        "by_act": {act: dict(sorted(counts.items())) for act, counts in sorted(found.items())},
+        "by_act": {act: dict(sorted(counts.items())) for act, counts in sorted(by_act.items())},
     }
 
 
@@ -102,15 +102,15 @@ def style_of(talks: Sequence[Talk], profile: StyleProfile | None, language: Lang
     """How far typing is from the profile it was steered to, and what steering did; None where there is none."""
     if profile is None:
         return None
-    found = held_against(profile, talks, language)
+    held = held_against(profile, talks, language)
     steered = [said.steered for talk in talks for said in talk.dialogue.utterances if said.steered is not None]
     edits = Counter(edit for each in steered for edit in each.edits)
     return {
         "source": profile.source,
-        "distance": found.distance,
-        "utterances": found.utterances,
-        "words": None if found.words is None else asdict(found.words),
-        "traits": {trait: asdict(beside) for trait, beside in found.traits.items()},
+        "distance": held.distance,
+        "utterances": held.utterances,
+        "words": None if held.words is None else asdict(held.words),
+        "traits": {trait: asdict(beside) for trait, beside in held.traits.items()},
         "steered": len(steered),
         "candidates": sum(each.of for each in steered),
         "edits": dict(sorted(edits.items())),

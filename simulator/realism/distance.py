@@ -62,10 +62,10 @@ def realism(talks: Sequence[Talk], language: Language, limit: float, seed: int) 
 
 def _group(talks: Sequence[Talk], limit: float, seed: int, *identity: str) -> dict[str, Any]:
     counts = counts_of(talks)
-    found: dict[str, Any] = {"dialogues": len(counts.utterances), "of": len(talks), "utterances": counts.total}
+    about: dict[str, Any] = {"dialogues": len(counts.utterances), "of": len(talks), "utterances": counts.total}
     if not counts.total:
         reason = "no student utterance after an opener"
-        return {**found, "distance": None, "lower": None, "upper": None, "passed": None, "reason": reason}
+        return {**about, "distance": None, "lower": None, "upper": None, "passed": None, "reason": reason}
     value = float(np.abs(places(point(counts))).mean())
     draws = resampled(counts, seed, *identity)
     lower, upper = (None, None) if draws is None else limits(np.abs(places(draws)).mean(axis=1))
@@ -76,7 +76,7 @@ def _group(talks: Sequence[Talk], limit: float, seed: int, *identity: str) -> di
         reason = "the limit is inside the interval"
     else:
         passed = upper <= limit
-    return {**found, "distance": value, "lower": lower, "upper": upper, "passed": passed, "reason": reason}
+    return {**about, "distance": value, "lower": lower, "upper": upper, "passed": passed, "reason": reason}
 
 
 def _features(talks: Sequence[Talk], seed: int) -> dict[str, Any]:

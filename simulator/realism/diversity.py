@@ -63,7 +63,7 @@ def _openers(talks: Sequence[Talk]) -> dict[str, Any]:
         "dialogues": len(talks),
         "questions": len({talk.dialogue.question for talk in talks}),
         "different": len(texts),
-        "shared": sum(len(found) for found in by_text.values() if len(found) > 1),
+        "shared": sum(len(alike) for alike in by_text.values() if len(alike) > 1),
         "near_duplicates": [
             {"dialogues": [by_text[texts[one]][0], by_text[texts[other]][0]], "similarity": similarity}
             for one, other, similarity in near
@@ -136,7 +136,7 @@ class Balance:
             "spread": {
                 "personas": _spread(list(personas.values())),
                 "subjects": _spread(list(subjects.values())),
-                "persona_by_subject": _spread([pairs[one, other] for one in personas for other in subjects]),
+                "persona_by_subject": _spread([pairs[who, other] for who in personas for other in subjects]),
             },
         }
 
@@ -168,10 +168,10 @@ class Balance:
 
 def balance(talks: Sequence[Talk]) -> dict[str, Any]:
     """How evenly dialogues came out over personas and subjects."""
-    found = Balance()
+    counted = Balance()
     for talk in talks:
-        found.add(talk.dialogue)
-    return found.result()
+        counted.add(talk.dialogue)
+    return counted.result()
 
 
 def _spread(counts: Sequence[int]) -> int | None:

@@ -189,9 +189,9 @@ def _last(dialogue: Dialogue) -> list[int]:
 
 def _role_flip(dialogue: Dialogue) -> Places:
     said = dialogue.utterances
-    found = _matches(said, phrases.TEACHER_TALK, "student") + _matches(said, phrases.TEACHER_NAME, "student")
-    found += _matches(said, phrases.STUDENT_NAME, "teacher")
-    return found or (_last(dialogue) if any(dialogue.notes.get(note) for note in _ROLE_NOTES) else [])
+    places = _matches(said, phrases.TEACHER_TALK, "student") + _matches(said, phrases.TEACHER_NAME, "student")
+    places += _matches(said, phrases.STUDENT_NAME, "teacher")
+    return places or (_last(dialogue) if any(dialogue.notes.get(note) for note in _ROLE_NOTES) else [])
 
 
 def _prompt_leak(dialogue: Dialogue, known: frozenset[tuple[str, ...]]) -> Places:
@@ -274,9 +274,9 @@ def _empty(dialogue: Dialogue) -> Places:
 
 
 def _refused(dialogue: Dialogue) -> Places:
-    found = _matches(dialogue.utterances, phrases.REFUSALS)
+    places = _matches(dialogue.utterances, phrases.REFUSALS)
     blocked = (dialogue.end_detail or "").startswith(("refused", "blocked"))
-    return found or (_last(dialogue) if blocked else [])
+    return places or (_last(dialogue) if blocked else [])
 
 
 def _premature_end(dialogue: Dialogue, planned: int) -> Places:

@@ -52,7 +52,7 @@ def fidelity(talks: Sequence[Talk], seed: int) -> dict[str, Any]:
     """Expected directions, every measure by factor and level, and the recoverability of factors and personas."""
     factors = list(dict.fromkeys(factor for talk in talks for factor in talk.dialogue.levels))
     documents = documents_of(talks, seed)
-    found = {
+    factors_told = {
         factor: recoverability(
             documents, lambda talk, factor=factor: talk.dialogue.levels.get(factor), seed, factor
         )
@@ -65,11 +65,11 @@ def fidelity(talks: Sequence[Talk], seed: int) -> dict[str, Any]:
             "method": "naive Bayes, cross-validated by seed question; mean recall; levels dealt out at random",
             "dialogues": len(documents.talks),
             "of": len(talks),
-            "factors": found,
+            "factors": factors_told,
             "by_turn": {
                 factor: by_turn(talks, lambda talk, factor=factor: talk.dialogue.levels.get(factor), seed, factor)
                 for factor in factors
-                if found[factor]["p"] is not None
+                if factors_told[factor]["p"] is not None
             },
             "persona": recoverability(documents, lambda talk: talk.dialogue.persona, seed, "persona"),
         },
@@ -103,8 +103,8 @@ def _direction(talks: Sequence[Talk], expected: Expectation, seed: int) -> dict[
 
 def _values(talks: Sequence[Talk], factor: str, level: str, measure: str) -> Floats:
     of = MEASURES[measure]
-    found = [of(talk) for talk in talks if talk.dialogue.levels.get(factor) == level]
-    return np.asarray([value for value in found if value is not None], dtype=np.float64)
+    values = [of(talk) for talk in talks if talk.dialogue.levels.get(factor) == level]
+    return np.asarray([value for value in values if value is not None], dtype=np.float64)
 
 
 def _by_level(talks: Sequence[Talk], factor: str) -> dict[str, dict[str, float | int | None]]:

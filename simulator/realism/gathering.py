@@ -56,7 +56,7 @@ class Gathering:
             return
         if self._spool is None:
             self._spool = NearSpool(SAME, FEWEST_PAIRS)
-            for _, name, earlier in sorted(self._drawn, key=lambda one: one[1]):
+            for _, name, earlier in sorted(self._drawn, key=lambda drawn: drawn[1]):
                 self._spool.add(name, pairs_of(earlier), known=name in self._repeating)
         heappushpop(self._drawn, item)
         self._spool.add(talk.id, pairs_of(talk), known=repeats)
@@ -65,9 +65,9 @@ class Gathering:
         stated = sum(said.state is not None for said in dialogue.utterances[1:])
         if stated and self._contradicts is not None:
             self._stated += stated
-            found = self._contradicts(dialogue)
-            self._against.update(found)
-            if found:
+            against = self._contradicts(dialogue)
+            self._against.update(against)
+            if against:
                 self._who = sorted([*self._who, dialogue.id])[:LISTED]
 
     @property
@@ -81,7 +81,7 @@ class Gathering:
     @property
     def talks(self) -> list[Talk]:
         """The dialogues that measures are taken on, by id."""
-        return [talk for _, _, talk in sorted(self._drawn, key=lambda one: one[1])]
+        return [talk for _, _, talk in sorted(self._drawn, key=lambda drawn: drawn[1])]
 
     def failures(self) -> dict[str, dict[str, object]]:
         """Of all dialogues; asked for once."""

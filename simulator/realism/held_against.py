@@ -40,7 +40,7 @@ def held_against(profile: StyleProfile, talks: Sequence[Talk], language: Languag
     said = [(each.turn, typed(each.text, language)) for talk in talks for each in talk.said]
     if not said:
         return Held(None, 0, None, {})
-    own = np.quantile([found.words for _, found in said], _PROBABILITIES)
+    own = np.quantile([typed_as.words for _, typed_as in said], _PROBABILITIES)
     by_turn = {turn: [profile.words_of(turn).at(float(p)) for p in _PROBABILITIES] for turn, _ in said}
     pooled = np.quantile([value for turn, _ in said for value in by_turn[turn]], _PROBABILITIES)
     apart = float(np.abs(np.log2(np.maximum(own, 1)) - np.log2(pooled)).mean())
@@ -48,7 +48,7 @@ def held_against(profile: StyleProfile, talks: Sequence[Talk], language: Languag
     traits: dict[Trait, Beside] = {}
     for trait in TRAITS:
         if (share := profile.shares.get(trait)) is not None:
-            value = sum(trait in found.traits for _, found in said) / len(said)
+            value = sum(trait in typed_as.traits for _, typed_as in said) / len(said)
             traits[trait] = Beside(value, share, abs(value - share) / 0.5)
     distance = float(np.mean([apart, *(beside.apart for beside in traits.values())]))
     return Held(distance, len(said), words, traits)

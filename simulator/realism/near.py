@@ -25,7 +25,7 @@ def near_pairs(sets: Sequence[Set[Hashable]], threshold: float, fewest: int = 1)
     often = Counter(member for each in sets if len(each) >= fewest for member in each)
     rank = {member: at for at, member in enumerate(sorted(often, key=lambda one: (often[one], repr(one))))}
     index: dict[Hashable, list[int]] = {}
-    found: list[tuple[int, int, float]] = []
+    pairs: list[tuple[int, int, float]] = []
     for at, each in enumerate(sets):
         if len(each) < max(fewest, 1):
             continue
@@ -35,10 +35,10 @@ def near_pairs(sets: Sequence[Set[Hashable]], threshold: float, fewest: int = 1)
         for other in sorted(candidates):
             similarity = _jaccard(each, sets[other])
             if similarity >= threshold:
-                found.append((other, at, similarity))
+                pairs.append((other, at, similarity))
         for member in prefix:
             index.setdefault(member, []).append(at)
-    return sorted(found)
+    return sorted(pairs)
 
 
 def _jaccard(one: Set[Hashable], other: Set[Hashable]) -> float:

@@ -31,18 +31,18 @@ Hashes = NDArray[np.uint32]
 
 def hashed(pairs: Collection[Sequence[str]]) -> Hashes:
     """A text's word pairs as sorted 32-bit numbers, each once."""
-    found = {zlib.crc32(" ".join(pair).encode("utf-8", "surrogatepass")) for pair in pairs}
-    return np.asarray(sorted(found), dtype=np.uint32)
+    hashes = {zlib.crc32(" ".join(pair).encode("utf-8", "surrogatepass")) for pair in pairs}
+    return np.asarray(sorted(hashes), dtype=np.uint32)
 
 
 def bands_of(hashes: Hashes) -> NDArray[np.uint64]:
     """One number for each band of a signature (21); ``hashes`` is not empty."""
     mixed = (hashes.astype(np.uint64)[:, None] * _MULTIPLIERS + _ADDENDS) >> np.uint64(20)
     rows = mixed.min(axis=0).reshape(BANDS, ROWS)
-    found = np.zeros(BANDS, dtype=np.uint64)
+    bands = np.zeros(BANDS, dtype=np.uint64)
     for row in range(ROWS):
-        found = (found ^ rows[:, row]) * np.uint64(0x9E3779B97F4A7C15)
-    return found
+        bands = (bands ^ rows[:, row]) * np.uint64(0x9E3779B97F4A7C15)
+    return bands
 
 
 class NearSpool:
@@ -69,9 +69,9 @@ class NearSpool:
         self._file("hashes").write(hashes.tobytes())
         self._sizes.append(len(hashes))
         self._flags.append(2 if known else 0)
-        found = bands_of(hashes).tobytes() if len(hashes) else bytes(8 * BANDS)
+        bands = bands_of(hashes).tobytes() if len(hashes) else bytes(8 * BANDS)
         for band in range(BANDS):
-            self._file(f"band{band}").write(found[8 * band : 8 * band + 8])
+            self._file(f"band{band}").write(bands[8 * band : 8 * band + 8])
 
     def twins(self) -> Iterator[str]:
         """The names of the texts that are nearly the same as another and were not known to repeat something."""

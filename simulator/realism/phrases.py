@@ -18,7 +18,9 @@ def _any(*patterns: str) -> re.Pattern[str]:
     groups = {start: [pattern for pattern in patterns if pattern.startswith(start)] for start in (r"\b", r"^\W*")}
     rest = [pattern for pattern in patterns if not pattern.startswith(tuple(groups))]
     parts = [
-        f"{start}(?:{_either(one[len(start) :] for one in found)})" for start, found in groups.items() if found
+        f"{start}(?:{_either(phrase[len(start) :] for phrase in phrases)})"
+        for start, phrases in groups.items()
+        if phrases
     ]
     return re.compile("|".join([*parts, *([_either(rest)] if rest else [])]), re.IGNORECASE | re.MULTILINE)
 

@@ -88,15 +88,15 @@ def length_by_turn(talks: Sequence[Talk]) -> list[dict[str, float | int]]:
         for said in talk.said:
             turns.setdefault(said.turn, []).append(said.length)
     return [
-        {"turn": turn, "utterances": len(found), "median_words": float(np.median(found))}
-        for turn, found in sorted(turns.items())
+        {"turn": turn, "utterances": len(lengths), "median_words": float(np.median(lengths))}
+        for turn, lengths in sorted(turns.items())
     ]
 
 
 def distinct(texts: Sequence[str], n: int) -> float | None:
     """Different runs of ``n`` words by all of them (Li et al. 2016); falls as the texts grow. None of none."""
-    found = [gram for text in texts for gram in ngrams(plain_words(text), n)]
-    return len(set(found)) / len(found) if found else None
+    grams = [gram for text in texts for gram in ngrams(plain_words(text), n)]
+    return len(set(grams)) / len(grams) if grams else None
 
 
 def as_numbers(values: Floats) -> dict[str, float]:

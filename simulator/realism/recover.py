@@ -49,7 +49,7 @@ def documents_of(talks: Sequence[Talk], seed: int, turn: int | None = None) -> D
     chosen = shuffled(((talk.id, talk) for talk in spoken), seed, "recover")[:MOST_DIALOGUES]
     sets = [_tokens(talk) for talk in chosen]
     often = Counter(token for tokens in sets for token in tokens)
-    kept = sorted((token for token, times in often.items() if times > 1), key=lambda one: (-often[one], one))
+    kept = sorted((token for token, times in often.items() if times > 1), key=lambda word: (-often[word], word))
     place = {token: at for at, token in enumerate(kept[:MOST_WORDS])}
     words = np.zeros((len(chosen), len(place)), dtype=np.float32)
     for row, tokens in enumerate(sets):
@@ -88,12 +88,12 @@ def recoverability(
     """
     levels = [level_of(talk) for talk in documents.talks]
     rows = np.asarray([at for at, level in enumerate(levels) if level is not None], dtype=np.int64)
-    found = Counter(level for level in levels if level is not None)
-    report: dict[str, Any] = {"levels": len(found), "dialogues": len(rows)}
+    counts = Counter(level for level in levels if level is not None)
+    report: dict[str, Any] = {"levels": len(counts), "dialogues": len(rows)}
     folds = documents.folds[rows]
-    if reason := _too_little(found, len(rows), folds):
+    if reason := _too_little(counts, len(rows), folds):
         return {**report, **dict.fromkeys(_FIGURES), "reason": reason}
-    names = sorted(found)
+    names = sorted(counts)
     truth = np.asarray([names.index(level) for level in levels if level is not None], dtype=np.int64)
     generator = np.random.default_rng(draw_seed(seed, "permute", name))
     dealt = np.tile(truth, (permutations + 1, 1))
@@ -115,12 +115,12 @@ def recoverability(
     }
 
 
-def _too_little(found: Counter[str], dialogues: int, folds: Ints) -> str | None:
-    if len(found) < 2:
+def _too_little(counts: Counter[str], dialogues: int, folds: Ints) -> str | None:
+    if len(counts) < 2:
         return "one level only"
     if dialogues < FEWEST_DIALOGUES:
         return f"{dialogues} dialogues, {FEWEST_DIALOGUES} needed"
-    if (fewest := min(found.values())) < FEWEST_PER_LEVEL:
+    if (fewest := min(counts.values())) < FEWEST_PER_LEVEL:
         return f"a level with {fewest} dialogues, {FEWEST_PER_LEVEL} needed"
     return "one seed question only" if len(set(folds.tolist())) < 2 else None
 
@@ -149,6 +149,6 @@ def by_turn(
     rows: list[dict[str, Any]] = []
     for turn in turns:
         documents = documents_of(talks, seed, turn)
-        found = recoverability(documents, level_of, seed, f"{name} turn {turn}", TURN_PERMUTATIONS)
-        rows.append({"turn": turn, **found})
+        recovered = recoverability(documents, level_of, seed, f"{name} turn {turn}", TURN_PERMUTATIONS)
+        rows.append({"turn": turn, **recovered})
     return rows

@@ -18,9 +18,9 @@ def distance(text: str, language: str, wanted: Target, free: Collection[Trait] =
 
     ``free``: traits that typing will set anyway.
     """
-    found = typed(text, language)
-    missed = sum((trait in found.traits) != has for trait, has in wanted.traits.items() if trait not in free)
-    return abs(log2(max(found.words, 1)) - log2(wanted.words)) + MISSED * missed
+    typing = typed(text, language)
+    missed = sum((trait in typing.traits) != has for trait, has in wanted.traits.items() if trait not in free)
+    return abs(log2(max(typing.words, 1)) - log2(wanted.words)) + MISSED * missed
 
 
 def nearest(texts: Sequence[str], language: str, wanted: Target, spot: Spot, free: Collection[Trait] = ()) -> int:

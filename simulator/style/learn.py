@@ -38,11 +38,11 @@ def learn(talks: Sequence[Talked], language: Language, source: str) -> StyleProf
     total = 0
     for talk in talks:
         for turn, text in _student(talk):
-            found = typed(text, language)
-            by_turn.setdefault(min(turn, LATEST_TURN), []).append(found.words)
+            typing = typed(text, language)
+            by_turn.setdefault(min(turn, LATEST_TURN), []).append(typing.words)
             if turn > 1:
                 total += 1
-                for trait in found.traits:
+                for trait in typing.traits:
                     hits[trait] += 1
     if total < FEWEST:
         raise Problem(f"found {total} messages of students after their openers, expected {FEWEST} at least")

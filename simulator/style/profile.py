@@ -43,8 +43,8 @@ class WordsByTurn(Record):
 
     @field_validator("quantiles")
     @classmethod
-    def _rise(cls, found: dict[float, float]) -> dict[float, float]:
-        ordered = dict(sorted(found.items()))
+    def _rise(cls, quantiles: dict[float, float]) -> dict[float, float]:
+        ordered = dict(sorted(quantiles.items()))
         values = list(ordered.values())
         if values != sorted(values) or values[0] < 0:
             raise ValueError("words that rise with the probability, from 0 on")
@@ -123,10 +123,10 @@ def load(name: str, language: str) -> StyleProfile:
         path = resource("simulator.style", f"profiles/{name}.{language}.yaml")
     file = read_yaml(path, plain_scalars=False)
     fields = file.mapping(file.data, (), StyleProfile.model_fields)
-    found = parse_record(StyleProfile, fields, path)
-    if found.language != language:
-        raise InputProblem(path, f"a profile of {language!r}", found=found.language, field="language")
-    return found
+    profile = parse_record(StyleProfile, fields, path)
+    if profile.language != language:
+        raise InputProblem(path, f"a profile of {language!r}", found=profile.language, field="language")
+    return profile
 
 
 def check_levels(profile: StyleProfile, people: Sequence[Persona]) -> list[str]:

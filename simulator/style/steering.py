@@ -33,7 +33,9 @@ class Directions:
         """The shipped texts, or the user's own out of ``folder``. Raises Problem, InputProblem."""
         whole = prompts.load("simulator", "student_style", language, folder)
         table = prompts.load_table("simulator", "student_style_marks", language, folder)
-        return cls(whole, table.texts, {f"{one.name}.{one.language}": one.hash for one in (whole, table)})
+        return cls(
+            whole, table.texts, {f"{prompt.name}.{prompt.language}": prompt.hash for prompt in (whole, table)}
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,13 +52,13 @@ def free_traits(language: str, wanted: Target) -> Collection[Trait]:
 def _slip(text: str, language: str, spot: Spot) -> str:
     if _PROTECTED.search(text):
         return text
-    if language == "ko" and (gaps := [found.start() for found in _GAP.finditer(text)]):
+    if language == "ko" and (gaps := [words_there.start() for words_there in _GAP.finditer(text)]):
         at = pick(gaps, spot.seed, "slip", spot.dialogue, spot.turn)
         return text[:at] + text[at + 1 :]
-    found = [match for match in _WORD.finditer(text) if match.group().isascii()]
-    if not found:
+    words_there = [match for match in _WORD.finditer(text) if match.group().isascii()]
+    if not words_there:
         return text
-    word = pick(found, spot.seed, "slip", spot.dialogue, spot.turn)
+    word = pick(words_there, spot.seed, "slip", spot.dialogue, spot.turn)
     at = word.start() + 1 + int(draw(spot.seed, "letter", spot.dialogue, spot.turn) * (len(word.group()) - 2))
     kind = pick(("swap", "drop", "near"), spot.seed, "kind", spot.dialogue, spot.turn)
     if kind == "swap" and text[at] != text[at + 1]:

@@ -51,3 +51,25 @@ def test_every_document_has_its_example() -> None:
     linked = set(re.findall(r"\(examples/([\w-]+)/README\.md\)", TEXT))
     assert linked == {path.parent.name for path in (ROOT / "docs" / "examples").glob("*/README.md")}
     assert len(ROWS) > 50
+
+
+LEARNING = re.compile(
+    r"\b(?:people|pupils|students?|learners?)\b[^.|]{0,40}\b(?:learn(?:s|ed|t)?|improve[sd]?)\b"
+    r"|(?:학생|사람|학습자)[^.|]{0,30}(?:배웁니다|배웠|배운다|실력이 늘|나아졌)|학습 효과[가를]",
+    re.IGNORECASE,
+)
+
+
+def test_no_sentence_says_that_people_learn() -> None:
+    """Of documents, reports and pages, in both languages; to say that it is not so is no claim."""
+    words = [file for room in ("arena", "frontdesk", "personas") for file in (ROOT / room).glob("**/words/*.yaml")]
+    files = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.toml"), *words]
+    texts = {file: " ".join(file.read_text("utf-8").split()) for file in files}
+    assert len(words) > 40
+    claims = [
+        (file.name, said[0])
+        for file, text in texts.items()
+        for said in LEARNING.finditer(text)
+        if not re.search(r"\b(?:not|no|never|if)\b", text[max(0, said.start() - 40) : said.end()])
+    ]
+    assert claims == []

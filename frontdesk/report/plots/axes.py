@@ -23,8 +23,8 @@ class Axis:
         """About so many round numbers inside the range."""
         step = self._step(about)
         first = int(self.low // step)
-        found = [round(step * k, 12) for k in range(first, first + 3 * about + 2)]
-        return [value for value in found if self.low <= value <= self.high]
+        ticks = [round(step * k, 12) for k in range(first, first + 3 * about + 2)]
+        return [value for value in ticks if self.low <= value <= self.high]
 
     def _step(self, about: int) -> float:
         raw = (self.high - self.low) / about

@@ -80,8 +80,8 @@ def _category(
 ) -> dict[str, object]:
     """``levels`` as records have them, and how the category and they are ``called``."""
     say = words("frontdesk.report", "run", data.config.run.language)
-    found = [level_of(verdict) for verdict in played]
-    levels = sorted({level for level in found if level is not None}, key=outcomes.natural)
+    level_each = [level_of(verdict) for verdict in played]
+    levels = sorted({level for level in level_each if level is not None}, key=outcomes.natural)
     at = {level: number for number, level in enumerate(levels)}
     called = [level_name(data.config, key, level, say) for level in levels]
     factor = factor_name(data.config, key.removeprefix("persona."))
@@ -90,7 +90,7 @@ def _category(
         "factor": factor,
         "levels": levels,
         "called": called,
-        "of": [-1 if level is None else at[level] for level in found],
+        "of": [-1 if level is None else at[level] for level in level_each],
     }
 
 
@@ -236,12 +236,12 @@ def levels(data: RunData) -> list[dict[str, object]]:
 
     battles = from_verdicts(data.verdicts, labels=subset_labels(data.subsets))
     names = {name: at for at, name in enumerate(data.names)}
-    found: list[dict[str, object]] = []
+    parts: list[dict[str, object]] = []
     for category in _categories(data):
         if battles.rows is None or category not in battles.rows.levels:
             continue
         part = breakdown(battles, category, settings_of(data.config)).table().to_json()
         for level in part["levels"]:
             level["models"] = [{**model, "name": names[model["name"]]} for model in level["models"]]
-        found.append(part)
-    return found
+        parts.append(part)
+    return parts

@@ -87,7 +87,7 @@ def _record(data: RunData, name: str, run: Words) -> Iterator[Block]:
 def _against(data: RunData, name: str, other: str) -> tuple[Cell, ...]:
     own = [verdict for verdict in data.valid if set(verdict.endpoints) == {name, other}]
     rate = outcomes.win_rate(own, name, data.level)
-    wins, losses = (sum(verdict.winner == one for verdict in own) for one in (name, other))
+    wins, losses = (sum(verdict.winner == winner for verdict in own) for winner in (name, other))
     pair = data.board.pair(name, other)
     gap, limits = "–", "–"
     if pair is not None and pair.gap is not None:

@@ -136,11 +136,11 @@ class Crew:
         waited = 0.0
         while True:
             known = await self.client.scheduler.identity(n_workers=-1)
-            found: dict[str, dict[str, Any]] = known["workers"]
-            if any(RESOURCE in info.get("resources", {}) for info in found.values()):
-                found = {name: info for name, info in found.items() if RESOURCE in info.get("resources", {})}
-            if found and len(found) >= self.on.workers:
-                return found
+            workers: dict[str, dict[str, Any]] = known["workers"]
+            if any(RESOURCE in info.get("resources", {}) for info in workers.values()):
+                workers = {name: info for name, info in workers.items() if RESOURCE in info.get("resources", {})}
+            if workers and len(workers) >= self.on.workers:
+                return workers
             if waited >= limit_s:
                 raise MachinesLost(f"no worker has come within {limit_s:g} s")
             await asyncio.sleep(LOOK_S)
@@ -148,10 +148,10 @@ class Crew:
 
     async def placed(self, gateway: Gateway) -> list[str]:
         """The workers that get a shard each: all; one a machine where a model runs inside of them."""
-        found = await self.workers(FIRST_WORKER_S)
-        names = sorted(found)
+        workers = await self.workers(FIRST_WORKER_S)
+        names = sorted(workers)
         if any(endpoint.adapter.settings.kind == "local" for endpoint in gateway.endpoints.values()):
-            one_each = {found[name].get("host", name): name for name in reversed(names)}
+            one_each = {workers[name].get("host", name): name for name in reversed(names)}
             names = sorted(one_each.values())
         return names
 
@@ -218,7 +218,7 @@ class Crew:
             given=given,
             earlier=b"" if is_seen else lines_of(folder.journal, stage, shard.share),
             environ=keys.variables(pipeline.config, endpoints) if self.on.is_private else {},
-            limited=tuple(name for name, one in gateway.endpoints.items() if any(one.limits)),
+            limited=tuple(name for name, endpoint in gateway.endpoints.items() if any(endpoint.limits)),
             caps=gateway.budget.caps,
         )
 

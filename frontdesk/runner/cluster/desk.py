@@ -143,18 +143,18 @@ class Desk:
         lines = list(stage.lines)
         stage.lines.clear()
         return Looked(
-            done=sum(one.done for one in told),
-            in_flight=sum(one.in_flight for one in told),
-            spent=_sum(one.spent for one in told),
+            done=sum(share.done for share in told),
+            in_flight=sum(share.in_flight for share in told),
+            spent=_sum(share.spent for share in told),
             endpoints={
-                name: _sum(one.endpoints[name] for one in told if name in one.endpoints)
-                for name in dict.fromkeys(name for one in told for name in one.endpoints)
+                name: _sum(share.endpoints[name] for share in told if name in share.endpoints)
+                for name in dict.fromkeys(name for share in told for name in share.endpoints)
             },
             budget=stage.lender.budget.state() if stage.is_capped else None,
             note=self._trial(stage).note,
             lines=lines,
             stop=stage.stop,
-            segments={name: (one.segment, one.size) for name, one in stage.told.items() if one.segment},
+            segments={name: (share.segment, share.size) for name, share in stage.told.items() if share.segment},
         )
 
     def stop(self, kind: StopKind, text: str) -> None:
@@ -200,8 +200,8 @@ class Desk:
         lender = self._open().lender
         ended = [Ended(_most(left), None if usage is None else Usage.of(usage), usd) for left, usage, usd in told]
         lender.ended(holder, ended, is_call=is_over)
-        lender.returned(holder, [_most(one) for one in back])
-        return lender.permits(holder, [_most(one) for one in wanted])
+        lender.returned(holder, [_most(permit) for permit in back])
+        return lender.permits(holder, [_most(permit) for permit in wanted])
 
     def lose(self, worker: str) -> None:
         """A worker is gone: what it held comes back."""

@@ -17,8 +17,8 @@ BLOCK = 8 << 20
 
 def lines_of(folder: Path, stage: str, share: Share) -> bytes:
     """A segment with the calls of one share of a stage that a journal holds; nothing where there are none."""
-    found = list(_lines(folder, stage, share))
-    return b"".join([header(copied=True), *found]) if found else b""
+    lines = list(_lines(folder, stage, share))
+    return b"".join([header(copied=True), *lines]) if lines else b""
 
 
 def _lines(folder: Path, stage: str, share: Share) -> Iterator[bytes]:

@@ -32,15 +32,17 @@ class DeskPlugin(SchedulerPlugin):
             self._drivers[args[0]] = run
             self._desks[run] = Desk()
             left = [desk for desk in self._desks if desk not in self._drivers.values()]
-            for one in left[:-MOST_LEFT]:
-                del self._desks[one]
+            for client_run in left[:-MOST_LEFT]:
+                del self._desks[client_run]
             return None
         if what == "leave":
-            self._drivers = {client: one for client, one in self._drivers.items() if one != run}
+            self._drivers = {
+                client: client_run for client, client_run in self._drivers.items() if client_run != run
+            }
             self._desks.pop(run, None)
             return None
-        found = getattr(self._desks[run], what)(*args)
-        return asdict(found) if isinstance(found, Looked) else found
+        answer = getattr(self._desks[run], what)(*args)
+        return asdict(answer) if isinstance(answer, Looked) else answer
 
     def remove_worker(self, scheduler: Any, worker: str, **_: Any) -> None:  # noqa: ARG002 - as it is called
         for desk in self._desks.values():

@@ -108,7 +108,7 @@ async def _opened(order: Order, desk: Desk) -> AsyncGenerator[_Shard]:
             (scratch / path).write_bytes(data)
         config = RunFolder(scratch).config()
         environ = {**os.environ, **order.environ}
-        adapters = {one: build(one, config.endpoints[one], environ=environ) for one in order.endpoints}
+        adapters = {served: build(served, config.endpoints[served], environ=environ) for served in order.endpoints}
         budget = _budget(order, desk)
         gateway = Gateway(adapters, budget=budget, environ=environ, words=words_of(config.model_dump()))
         for endpoint in order.limited:
@@ -281,7 +281,7 @@ class _Shard:
         def saw(sheet: Sheet) -> None:
             trial.saw(sheet.judge, sheet.raw, sheet.reason, is_readable=sheet.readable)
 
-        found = await score_all(
+        sheets = await score_all(
             self._gateway.ask,
             form,
             sessions,
@@ -292,8 +292,8 @@ class _Shard:
             finished=pipeline.progress.advance,
             filled=saw,
         )
-        if found.stopped is not None:
-            raise found.stopped
+        if sheets.stopped is not None:
+            raise sheets.stopped
 
     # -- the desk
 

@@ -64,7 +64,7 @@ class Watch:
         self._crew, self._pipeline, self._stage, self._shards = crew, pipeline, stage, shards
         self._gateway = pipeline.opened()
         self._before = Spent(**self._gateway.budget.state()["total"])
-        self._each_before = {name: replace(one.spent) for name, one in self._gateway.endpoints.items()}
+        self._each_before = {name: replace(endpoint.spent) for name, endpoint in self._gateway.endpoints.items()}
         self._copies = Copies(pipeline.folder.journal)
         self._told: Looked | None = None
         self._workers: dict[str, str] = {}
@@ -148,9 +148,9 @@ class Watch:
             raise MachinesLost(f"shard {shard.share.index} was lost {shard.attempt} times")
         crew, before = self._crew, shard.worker
         self._workers = {holder: worker for holder, worker in self._workers.items() if worker != before}
-        found = await crew.workers(ANOTHER_WORKER_S)
-        busy = {one.worker for one in self._shards if one.result is None and one is not shard}
-        free = sorted(set(found) - busy) or sorted(found)
+        workers = await crew.workers(ANOTHER_WORKER_S)
+        busy = {other.worker for other in self._shards if other.result is None and other is not shard}
+        free = sorted(set(workers) - busy) or sorted(workers)
         shard.worker = free[shard.share.index % len(free)]
         if shard.worker not in crew.seen:
             await crew.look_around(self._pipeline, [shard.worker])

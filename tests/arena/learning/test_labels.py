@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +19,7 @@ from runstore.records import Act, Role, Subset, Utterance
 from runstore.student_records import MoveLabel, Node, QuizRow
 from simulator.knowledge.state import credit_of
 from tests.support.planted import planted, spoken
+from tests.support.small_runs import REPOSITORY
 
 TOPIC = load_topics().topics["dijkstra-negative-edges"]
 PHRASES = {one.id: one.key_phrases[0] for one in TOPIC.taught}
@@ -153,3 +158,28 @@ def test_swapped_labels_are_seen_as_wrong() -> None:
     assert (right.f1, swapped.f1) == (1.0, 0.0)
     aside = label_row("m", known, [label("a", "settle", "tell"), label("b", "monotone", "contrast", "positive")])
     assert (aside.precision, aside.recall) == (0.5, 0.5)
+
+
+def test_one_command_measures_an_endpoint_as_labeller(tmp_path: Path) -> None:
+    """Every third utterance read rightly, every third not at all, every third without a reply that can be read."""
+    made = list(spoken("ko"))
+    rules: list[dict[str, str]] = []
+    for at, one in enumerate(made):
+        labels = [
+            {"component": component, "move": move, "target": target, "quote": one.text}
+            for component, (move, target) in one.moves.items()
+        ]
+        said = [json.dumps({"labels": labels}), '{"labels": []}', "I would rather not."][at % 3]
+        rules.append({"contains": f"\n{one.text}\n", "reply": said})
+    (tmp_path / "replies.jsonl").write_text("".join(json.dumps(rule) + "\n" for rule in rules), "utf-8")
+    (tmp_path / "c.toml").write_text('[endpoints.reader]\nkind = "scripted"\nreplies = "replies.jsonl"\n', "utf-8")
+    command = [sys.executable, "bench/student.py", "labels", "--config", str(tmp_path / "c.toml")]
+    done = subprocess.run([*command, "--endpoint", "reader", "--language", "ko"], cwd=REPOSITORY, text=True,
+                          capture_output=True, check=True)  # fmt: skip
+    right = sum(len(one.moves) for one in made[::3])
+    true = right + sum(len(one.moves) for one in made[1::3])
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"labels: reader, ko: {len(made[2::3])} of {len(made)} could not be read"
+    assert lines[1].endswith(f"all      precision 1.00 of {right}, recall {right / true:.2f} of {true}")
+    told = sum(len(one.states) for one in made[::3])
+    assert f"leaks    precision 1.00 of {told}, " in lines[-1]

@@ -55,8 +55,8 @@ def work(tmp_path_factory):
 def on_a_terminal(columns, work, *arguments, until="", **environ):
     """(exit code, what was written, the screen at the end) of a command on a terminal of so many columns.
 
-    It is interrupted as soon as it has written ``until``. A copy of this process runs it: what it has imported need
-    not be imported again.
+    It is interrupted as soon as it has written ``until``. A copy of this process runs it: what it has
+    imported need not be imported again.
     """
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, columns, 0, 0))

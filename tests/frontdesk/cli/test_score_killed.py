@@ -7,7 +7,7 @@ from runstore.publish import read_csv
 from tests.support.fake_provider import FakeProvider
 from tests.support.scoring_command import JUDGES, prepared, started
 
-SESSIONS, AT_ONCE = 284, 16
+SESSIONS, AT_ONCE = 90, 8
 
 
 def killed_after(command: list[str], out: Path, provider: FakeProvider, calls: int) -> None:
@@ -28,8 +28,8 @@ def test_two_kills_change_no_score_and_pay_for_no_sheet_twice(tmp_path: Path) ->
         assert whole == SESSIONS * len(JUDGES)
         provider.reset()
         out = tmp_path / "killed"
-        killed_after(command, out, provider, 200)
-        killed_after(command, out, provider, 500)
+        killed_after(command, out, provider, 70)
+        killed_after(command, out, provider, 160)
         assert started(command, out).wait(120) == 0
         most_lost = 2 * AT_ONCE * len(JUDGES)
         assert whole <= provider.stats.calls <= whole + most_lost

@@ -247,6 +247,44 @@ def test_the_plan_counts_the_calls_and_the_provider_sees_so_many(tmp_path: Path)
         assert read_json(tmp_path / "run" / "student.json")["counts"]["branches"] == 36
 
 
+@pytest.mark.parametrize(
+    ("judges", "named", "readers"),
+    [
+        (["judge", "second"], {}, ["judge"]),
+        (["tiny", "second"], {}, ["second"]),
+        (["tiny"], {}, []),
+        ([], {}, []),
+        (["judge"], {"labellers": ["moves", "phrases"]}, ["moves"]),
+        (["judge"], {"labellers": ["phrases"]}, []),
+    ],
+)
+def test_the_first_judge_that_can_reads_the_moves_where_nobody_is_named(
+    judges: list[str], named: dict[str, Any], readers: list[str]
+) -> None:
+    names = ("student", "teacher", "moves", "judge", "second", "one", "two")
+    tables: dict[str, Any] = {
+        "endpoints": {**{name: {"kind": "openai", "model": name} for name in names}, "tiny": {"kind": "local"}},
+        "simulate": {"student": "student", "teacher": "teacher", "acts": "knowledge"},
+        "collect": {"endpoints": ["one", "two"]},
+        "student": named,
+        **({"judge": {"endpoints": judges}} if judges else {}),
+    }
+    config = configuration.parse(tables)
+    assert config.readers == readers
+    assert config.simulating() == ["student", "teacher", *readers]
+    asked = {(part.stage, part.endpoint) for part in plan.workload(config).calls if part.role == "labeller"}
+    assert asked == {(stage, name) for name in readers for stage in ("simulate", "student")}
+
+
+def test_simulate_alone_asks_who_reads_the_moves(tmp_path: Path) -> None:
+    with FakeProvider(script=provider_script()) as provider:
+        path = write_student_config(tmp_path / "c.toml", provider, ("good", "fair"), dialogues=2, subsets=2)
+        path.write_text(path.read_text().replace("[simulate]\n", '[simulate]\nacts = "knowledge"\n'))
+        assert main(["simulate", "--config", str(path), "--run", str(tmp_path / "run")]) == 0
+        asked = plan.workload(configuration.load(path)).calls
+        assert provider.stats.calls == sum(part.calls for part in asked if part.stage == "simulate")
+
+
 def test_tutors_who_say_the_same_share_their_students(tmp_path: Path) -> None:
     usual = provider_script()
 

@@ -6,11 +6,8 @@ import asyncio
 import csv
 import io
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
@@ -22,6 +19,8 @@ from arena.human.folder import StudyFolder
 from frontdesk.report.untrusted import visible
 from frontdesk.web.store import Store
 from tests.support.human_site import NAMES, answers, field, links, planned, running, walk
+from tests.support.small_runs import start
+from tests.support.started import Started
 
 
 async def test_thirty_three_raters_at_once_lose_nothing_and_see_no_name(tmp_path: Path) -> None:
@@ -237,13 +236,11 @@ async def test_the_organiser_sees_progress_flags_and_the_export(tmp_path: Path) 
     assert len({row["document"] for row in rows}) == 5
 
 
-def _serve(folder: StudyFolder) -> tuple[subprocess.Popen[str], str]:
-    command = [sys.executable, "-m", "frontdesk", "human", "serve", str(folder.path), "--port", "0"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "NO_COLOR": "1"})
-    assert server.stdout
+def _serve(folder: StudyFolder) -> tuple[Started, str]:
+    server = start("human", "serve", folder.path, "--port", "0", NO_COLOR="1")
     for line in server.stdout:
-        if found := re.match(r"organiser: (http://127\.0\.0\.1:\d+)/o/", line):
-            return server, found[1]
+        if address := re.match(rb"organiser: (http://127\.0\.0\.1:\d+)/o/", line):
+            return server, address[1].decode()
     raise AssertionError("the server did not start")
 
 
@@ -274,9 +271,7 @@ async def test_every_acknowledged_answer_survives_a_killed_server(tmp_path: Path
             await asyncio.sleep(0.01)
         server.send_signal(signal.SIGKILL)
         await asyncio.gather(*working)
-    server.wait()
-    assert server.stdout
-    server.stdout.close()
+    server.communicate()
     for rater in raters:
         last = max(turn for name, turn in acknowledged if name == rater)
         stored = store.answers.of(rater, "item", 1)
@@ -293,17 +288,16 @@ async def test_every_acknowledged_answer_survives_a_killed_server(tmp_path: Path
             assert "answer " in await answer.text()
     finally:
         server.terminate()
-        assert server.wait(20) == 0
-        assert server.stdout
-        server.stdout.close()
+        server.communicate(20)
+        assert server.returncode == 0
 
 
 @pytest.mark.parametrize("missing", ["documents.jsonl", "study.json"])
 def test_a_folder_that_is_no_planned_study_is_refused(tmp_path: Path, missing: str) -> None:
     folder = planned(tmp_path)
     (folder.path / missing).unlink()
-    command = [sys.executable, "-m", "frontdesk", "human", "serve", str(folder.path), "--port", "0"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 2
-    assert missing in done.stderr
-    assert "Traceback" not in done.stderr
+    refused = start("human", "serve", folder.path, "--port", "0")
+    errors = refused.communicate(60)[1].decode()
+    assert refused.returncode == 2
+    assert missing in errors
+    assert "Traceback" not in errors

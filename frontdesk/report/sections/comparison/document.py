@@ -31,13 +31,14 @@ OPEN_FLIPS = 3
 """Flips that stand open; the others are folded under their titles."""
 
 
-def document(found: Comparison, texts: tuple[Texts, Texts] | None = None, language: str = "en") -> Document:
+def document(comparison: Comparison, texts: tuple[Texts, Texts] | None = None, language: str = "en") -> Document:
     """The whole comparison; with ``texts``, flipped verdicts with what was said and judged in each run."""
     say = words("frontdesk.report", "comparison", language)
     sections = [
-        Section("result", say("result"), [Text(_lead(found, say), "lead"), _moves(found, say)]),
-        Section("reliability", say("decisions"), [_decisions(found, say)]),
+        Section("result", say("result"), [Text(_lead(comparison, say), "lead"), _moves(comparison, say)]),
+        Section("reliability", say("decisions"), [_decisions(comparison, say)]),
     ]
+<<<<<<< HEAD
     if texts is not None and found.flips:
         shown = found.flips[:MOST_FLIPS]
         about = say("flips_about", n=len(found.flips), of=found.shared, shown=len(shown))
@@ -46,33 +47,43 @@ def document(found: Comparison, texts: tuple[Texts, Texts] | None = None, langua
             *whole[:OPEN_FLIPS],
             *(Folded(each.title, (each,)) for each in whole[OPEN_FLIPS:]),
         ]
+=======
+    if texts is not None and comparison.flips:
+        shown = comparison.flips[:MOST_FLIPS]
+        about = say("flips_about", n=len(comparison.flips), of=comparison.shared, shown=len(shown))
+        examples: list[Block] = [_flip(flip, comparison, texts, say) for flip in shown]
+>>>>>>> main
         sections.append(Section("flips", say("flips"), [Text(about, "soft"), *examples]))
-    return Document(say("title", before=found.runs[0], after=found.runs[1]), language, None, [], sections)
+    return Document(
+        say("title", before=comparison.runs[0], after=comparison.runs[1]), language, None, [], sections
+    )
 
 
-def write_comparison(out: Path, found: Comparison, texts: tuple[Texts, Texts], language: str) -> list[Path]:
+def write_comparison(out: Path, comparison: Comparison, texts: tuple[Texts, Texts], language: str) -> list[Path]:
     """``compare.json``, ``compare.md`` and ``compare.html``; the paths."""
     out.mkdir(parents=True, exist_ok=True)
     paths = [out / f"compare.{ending}" for ending in ("json", "md", "html")]
-    report = document(found, texts, language)
-    write_json(paths[0], found)
+    report = document(comparison, texts, language)
+    write_json(paths[0], comparison)
     write_text(paths[1], markdown(report))
     write_text(paths[2], html(report))
     return paths
 
 
-def _lead(found: Comparison, say: Words) -> str:
+def _lead(comparison: Comparison, say: Words) -> str:
     moved = [
         move.name
-        for move in found.moves
+        for move in comparison.moves
         if move.lower is not None and move.upper is not None and not move.lower <= 0 <= move.upper
     ]
     said = say("moved", names=", ".join(moved)) if moved else say("nothing_moved")
-    return f"{said} {say('flipped', n=len(found.flips), of=found.shared)}"
+    return f"{said} {say('flipped', n=len(comparison.flips), of=comparison.shared)}"
 
 
-def _moves(found: Comparison, say: Words) -> Table:
-    heads = columns(say("endpoint"), *found.runs, say("move"), say("interval", level=f"{found.level:.0%}"))
+def _moves(comparison: Comparison, say: Words) -> Table:
+    heads = columns(
+        say("endpoint"), *comparison.runs, say("move"), say("interval", level=f"{comparison.level:.0%}")
+    )
     rows = [
         cells(
             move.name,
@@ -81,13 +92,13 @@ def _moves(found: Comparison, say: Words) -> Table:
             signed(move.moved),
             "–" if move.lower is None else span_of_points(move.lower, move.upper),
         )
-        for move in found.moves
+        for move in comparison.moves
     ]
-    return Table(heads, rows, say("moves_about", n=len(found.moves)))
+    return Table(heads, rows, say("moves_about", n=len(comparison.moves)))
 
 
-def _decisions(found: Comparison, say: Words) -> Table:
-    heads = tuple(Column(title, number=False) for title in (say("pair"), *found.runs, ""))
+def _decisions(comparison: Comparison, say: Words) -> Table:
+    heads = tuple(Column(title, number=False) for title in (say("pair"), *comparison.runs, ""))
     rows = [
         cells(
             f"{pair.a} – {pair.b}",
@@ -95,7 +106,7 @@ def _decisions(found: Comparison, say: Words) -> Table:
             _decided(pair, pair.after, say),
             say("other") if pair.before != pair.after else "",
         )
-        for pair in found.decisions
+        for pair in comparison.decisions
     ]
     return Table(heads, rows)
 
@@ -110,7 +121,7 @@ def _decided(pair: PairDecision, decision: str | None, say: Words) -> str:
             return say("not_apart" if decision == "not told apart" else "not_enough")
 
 
-def _flip(flip: Flip, found: Comparison, texts: tuple[Texts, Texts], say: Words) -> Example:
+def _flip(flip: Flip, comparison: Comparison, texts: tuple[Texts, Texts], say: Words) -> Example:
     outcomes = [say(winner) if winner in ("tie", "invalid") else winner for winner in flip.winners]
     replies = [
         Speech(
@@ -120,17 +131,17 @@ def _flip(flip: Flip, found: Comparison, texts: tuple[Texts, Texts], say: Words)
             say("won") if wins else "",
         )
         for name in flip.endpoints
-        for at, run in enumerate(found.runs)
+        for at, run in enumerate(comparison.runs)
         if at == 0 or _differ(texts, flip, name)
         if (reply := texts[at].reply(flip.subset, name)) is not None
         for wins in [flip.winners[at] == name and _differ(texts, flip, name)]
     ]
     reasons = [
         Speech(f"{run} {number}", shown(text))
-        for run, told in zip(found.runs, texts, strict=True)
+        for run, told in zip(comparison.runs, texts, strict=True)
         for number, text in enumerate(told.judges(flip), 1)
     ]
-    heads = tuple(Column(title, number=False) for title in found.runs)
+    heads = tuple(Column(title, number=False) for title in comparison.runs)
     return Example(
         title=f"{flip.endpoints[0]} – {flip.endpoints[1]}: {outcomes[0]} → {outcomes[1]}",
         about=f"{flip.subset} · {say.texts.get(flip.criterion, flip.criterion)}",

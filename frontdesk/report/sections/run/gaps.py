@@ -73,14 +73,14 @@ def _uneven(data: RunData, say: Words) -> list[str]:
     tested = {
         name: p
         for name, of in categories.items()
-        if (p := _permuted([of(one) for one in data.subsets], list(lacking.values()), data.config.run.seed, name))
+        if (p := _permuted([of(cut) for cut in data.subsets], list(lacking.values()), data.config.run.seed, name))
         is not None
     }
     said: list[str] = []
     for name, p in zip(tested, holm(list(tested.values())), strict=True):
         if p is None or p >= _NOTICED:
             continue
-        counts = _counts([(categories[name](one), lacking[one.id]) for one in data.subsets])
+        counts = _counts([(categories[name](cut), lacking[cut.id]) for cut in data.subsets])
         worst = sorted(counts.items(), key=lambda item: (-item[1][0] / item[1][1], outcomes.natural(item[0])))[:3]
         levels = "; ".join(
             say("gap_level", level=level_name(data.config, name, level, say), n=n, of=of)
@@ -109,11 +109,11 @@ def _categories(subsets: Sequence[Subset]) -> Mapping[str, Callable[[Subset], st
 
 
 def _counts(pairs: Sequence[tuple[str, bool]]) -> dict[str, tuple[int, int]]:
-    found: dict[str, tuple[int, int]] = {}
+    counts: dict[str, tuple[int, int]] = {}
     for level, lacks in pairs:
-        n, of = found.get(level, (0, 0))
-        found[level] = n + lacks, of + 1
-    return found
+        n, of = counts.get(level, (0, 0))
+        counts[level] = n + lacks, of + 1
+    return counts
 
 
 def _permuted(levels: Sequence[str], lacking: Sequence[bool], seed: int, name: str) -> float | None:

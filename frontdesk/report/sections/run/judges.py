@@ -146,11 +146,11 @@ def examples(data: RunData, say: Words) -> Section | None:
 def choose(verdicts: list[Verdict], seed: int) -> list[Verdict]:
     """Up to two unanimous matches and one each of majority, split and invalid, drawn by identity."""
     keyed = sorted(verdicts, key=lambda v: (draw(seed, "example", v.subset, *v.endpoints, v.criterion), v.subset))
-    found: list[Verdict] = []
+    chosen: list[Verdict] = []
     for kind, most in _EXAMPLES.items():
         own = [v for v in keyed if ("invalid" if v.outcome == "invalid" else v.agreement) == kind]
-        found += own[:most]
-    return found
+        chosen += own[:most]
+    return chosen
 
 
 def example(data: RunData, say: Words, verdict: Verdict) -> Example:

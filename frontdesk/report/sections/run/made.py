@@ -84,10 +84,10 @@ def missing(data: RunData, say: Words) -> Section:
                 stage,
                 say.texts.get(f"failed_{kind}", kind),
                 endpoint or "–",
-                str(len(found)),
-                spoken(found[0].message, say.language),
+                str(len(failures)),
+                spoken(failures[0].message, say.language),
             )
-            for (stage, kind, endpoint), found in sorted(groups.items())
+            for (stage, kind, endpoint), failures in sorted(groups.items())
         ]
         blocks.append(Table((*head, columns(say("first_message"))[0]), rows, title=say("failures_by_kind")))
     else:

@@ -52,10 +52,10 @@ def known_level(level: str, say: Words) -> str:
 @lru_cache(16)
 def _factors(own: str | None, language: str) -> tuple[tuple[str, str], ...]:
     try:
-        found = factors_file.load(Path(own) if own else None, language)
+        loaded = factors_file.load(Path(own) if own else None, language)
     except Problem:  # the run's own file may be gone, or have no texts in this language
         return ()
-    return tuple((factor.id, factor.name) for factor in found.factors)
+    return tuple((factor.id, factor.name) for factor in loaded.factors)
 
 
 @lru_cache(16)
@@ -63,7 +63,7 @@ def _criteria(
     asked: str | tuple[str, ...] | None, prompts: str | None, language: str
 ) -> tuple[tuple[str, str], ...]:
     try:
-        found = criteria.load(asked, language, Path(prompts) if prompts else None)
+        loaded = criteria.load(asked, language, Path(prompts) if prompts else None)
     except Problem:
         return ()
-    return tuple((each.id, each.name) for each in found)
+    return tuple((each.id, each.name) for each in loaded)

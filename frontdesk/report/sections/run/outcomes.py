@@ -55,7 +55,10 @@ def reliability(verdicts: Sequence[Verdict], level: float) -> dict[str, Share]:
     """How much the rounds of each match agreed, as shares of all verdicts; invalid is a class of its own."""
     kinds = ["invalid" if verdict.outcome == "invalid" else verdict.agreement for verdict in verdicts]
     clusters = [verdict.dialogue for verdict in verdicts]
-    return {kind: share_of([float(found == kind) for found in kinds], clusters, level) for kind in RELIABILITY}
+    return {
+        kind: share_of([float(kind_there == kind) for kind_there in kinds], clusters, level)
+        for kind in RELIABILITY
+    }
 
 
 def win_rate(verdicts: Sequence[Verdict], name: str, level: float) -> Share:
@@ -81,8 +84,8 @@ def breakdown(
     """Win rates per level of a category, levels in natural order; verdicts without a level are left out."""
     groups: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
-        if (found := level_of(verdict)) is not None:
-            groups.setdefault(found, []).append(verdict)
+        if (named := level_of(verdict)) is not None:
+            groups.setdefault(named, []).append(verdict)
     return [
         Level(
             name,
@@ -101,14 +104,14 @@ def categories(subsets: dict[str, Subset], criteria: Sequence[str]) -> dict[str,
     def of(read: Callable[[Subset], str | None]) -> Callable[[Verdict], str | None]:
         return lambda verdict: read(subsets[verdict.subset]) if verdict.subset in subsets else None
 
-    found = {"subject": of(lambda subset: subset.subject)}
-    found |= {
+    levels_of = {"subject": of(lambda subset: subset.subject)}
+    levels_of |= {
         f"persona.{factor}": of(lambda subset, factor=factor: subset.levels.get(factor)) for factor in factors
     }
-    found["depth"] = of(lambda subset: str(subset.depth))
+    levels_of["depth"] = of(lambda subset: str(subset.depth))
     if len(criteria) > 1:
-        found["criterion"] = lambda verdict: verdict.criterion
-    return found
+        levels_of["criterion"] = lambda verdict: verdict.criterion
+    return levels_of
 
 
 def ends_and_notes(dialogues: Sequence[Dialogue]) -> tuple[Counter[str], Counter[str]]:

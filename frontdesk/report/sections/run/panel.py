@@ -12,15 +12,15 @@ from runstore.languages import words
 from runstore.records import Language
 
 
-def panel(found: JudgesResult | None, language: Language) -> Section | None:
+def panel(judging: JudgesResult | None, language: Language) -> Section | None:
     """The section of a run's report, of ``judges.json``; None where that has not been made."""
-    if found is None:
+    if judging is None:
         return None
-    blocks = [*_habits(found, language), *_agreement(found.agreement, language)]
-    return Section("panel", _say("panel", language), [*blocks, *_weighed(found.panel, language)])
+    blocks = [*_habits(judging, language), *_agreement(judging.agreement, language)]
+    return Section("panel", _say("panel", language), [*blocks, *_weighed(judging.panel, language)])
 
 
-def _habits(found: JudgesResult, language: Language) -> list[Block]:
+def _habits(judging: JudgesResult, language: Language) -> list[Block]:
     heads = [_say(key, language) for key in ("family", "first", "length", "longer", "own")]
     rows = [
         cells(
@@ -31,31 +31,31 @@ def _habits(found: JudgesResult, language: Language) -> list[Block]:
             _share(judge.length[0].longer_won),
             _log_odds(judge.own_family.log_odds),
         )
-        for judge in found.judges
+        for judge in judging.judges
     ]
-    caption = _say("habits_caption", language, level=f"{100 * found.level:g}%")
+    caption = _say("habits_caption", language, level=f"{100 * judging.level:g}%")
     table = Table(columns(_say("judge", language), *heads), rows, caption, _say("habits", language))
     blocks: list[Block] = [
-        *_pictures(found, language),
+        *_pictures(judging, language),
         table,
-        *(Text(line, "soft") for line in _reasons(found, language)),
+        *(Text(line, "soft") for line in _reasons(judging, language)),
     ]
-    if found.own_family.value is not None:
-        blocks.append(Text(_say("common", language, figure=_log_odds(found.own_family))))
+    if judging.own_family.value is not None:
+        blocks.append(Text(_say("common", language, figure=_log_odds(judging.own_family))))
     return blocks
 
 
-def _pictures(found: JudgesResult, language: Language) -> list[Block]:
+def _pictures(judging: JudgesResult, language: Language) -> list[Block]:
     """What being shown first and being longer do to each judge's votes; nothing at 0."""
     blocks: list[Block] = []
     for key in ("first", "length"):
         effects = {
             judge.name: judge.position.log_odds if key == "first" else judge.length[0].log_odds_per_doubling
-            for judge in found.judges
+            for judge in judging.judges
         }
         rows = [
-            Dot(name, one.value, one.lower, one.upper, SURE, plain(one.value, 2), "–")
-            for name, one in effects.items()
+            Dot(name, effect.value, effect.lower, effect.upper, SURE, plain(effect.value, 2), "–")
+            for name, effect in effects.items()
         ]
         if any(row.value is not None for row in rows):
             title = _say(f"{key}_chart", language)
@@ -64,9 +64,9 @@ def _pictures(found: JudgesResult, language: Language) -> list[Block]:
     return blocks
 
 
-def _reasons(found: JudgesResult, language: Language) -> list[str]:
+def _reasons(judging: JudgesResult, language: Language) -> list[str]:
     lines: list[str] = []
-    for judge in found.judges:
+    for judge in judging.judges:
         for key, effect in (
             ("first", judge.position.log_odds),
             ("length", judge.length[0].log_odds_per_doubling),
@@ -80,40 +80,42 @@ def _reasons(found: JudgesResult, language: Language) -> list[str]:
     return lines
 
 
-def _agreement(found: Agreement, language: Language) -> list[Block]:
-    if not found.pairs:
+def _agreement(agreement: Agreement, language: Language) -> list[Block]:
+    if not agreement.pairs:
         return []
     rows = [
         cells(
-            spoken(one.name, language),
-            (spoken(one.reason, language) or "–") if one.value is None else f"{one.value:.2f}",
-            "–" if one.interval is None else "[{:.2f}, {:.2f}]".format(*one.interval),
-            _say("n_of", language, n=one.n_used, of=one.n),
+            spoken(statistic.name, language),
+            (spoken(statistic.reason, language) or "–") if statistic.value is None else f"{statistic.value:.2f}",
+            "–" if statistic.interval is None else "[{:.2f}, {:.2f}]".format(*statistic.interval),
+            _say("n_of", language, n=statistic.n_used, of=statistic.n),
         )
-        for one in found.all
+        for statistic in agreement.all
     ]
     head = columns(_say("statistic", language), *(_say(key, language) for key in ("value", "interval", "used")))
     return [Table(head, rows, _say("agreement_caption", language), _say("agreement", language))]
 
 
-def _weighed(found: PanelResult, language: Language) -> list[Block]:
-    if not found.judges:
-        return [Text(_say("no_panel", language, reason=spoken(found.reason, language)), "soft")]
-    judges = [cells(judge.name, percent(judge.value), span(judge.lower, judge.upper)) for judge in found.judges]
+def _weighed(weighed: PanelResult, language: Language) -> list[Block]:
+    if not weighed.judges:
+        return [Text(_say("no_panel", language, reason=spoken(weighed.reason, language)), "soft")]
+    judges = [cells(judge.name, percent(judge.value), span(judge.lower, judge.upper)) for judge in weighed.judges]
     caption = _say(
-        "weighed_caption", language, method=spoken(found.method, language), prior=spoken(found.prior, language)
+        "weighed_caption", language, method=spoken(weighed.method, language), prior=spoken(weighed.prior, language)
     )
     head = columns(*(_say(key, language) for key in ("judge", "reliability", "interval")))
-    blocks: list[Block] = [Table(head, judges, caption, _say("weighed", language)), _ranking(found, language)]
-    moved = sum(bool(model.moved) for model in found.models)
+    blocks: list[Block] = [Table(head, judges, caption, _say("weighed", language)), _ranking(weighed, language)]
+    moved = sum(bool(model.moved) for model in weighed.models)
     said = [
-        _say("other_ranking", language, n=moved, of=len(found.models)) if moved else _say("same_ranking", language)
+        _say("other_ranking", language, n=moved, of=len(weighed.models))
+        if moved
+        else _say("same_ranking", language)
     ]
-    tau = found.kendall
+    tau = weighed.kendall
     if tau is not None and tau.value is not None:
         said.append(_say("kendall", language, name=spoken(tau.name, language), value=f"{tau.value:.2f}"))
     blocks.append(Text("; ".join(said) + "."))
-    notes = [note for note in (found.note, found.reason) if note]
+    notes = [note for note in (weighed.note, weighed.reason) if note]
     return [*blocks, *(Text(_say("note", language, note=spoken(note, language)), "soft") for note in notes)]
 
 

@@ -67,16 +67,16 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str, ti
     return Table(titles, [cells(*row) for row in rows], caption, title)
 
 
-def _confusion(one: ComparedRow, language: str) -> str:
-    lines = zip(one.labels, one.counts, strict=True)
+def _confusion(row: ComparedRow, language: str) -> str:
+    lines = zip(row.labels, row.counts, strict=True)
     return "; ".join(f"{_say(label, language)}: {', '.join(map(str, counts))}" for label, counts in lines)
 
 
-def _figure(one: StatisticRow, language: str) -> str:
-    if one.value is None:
-        return f"– ({spoken(one.reason, language)})"
-    bounds = one.interval
-    return f"{100 * one.value:.0f}%" + (f" ({span(*bounds)})" if bounds else "")
+def _figure(statistic: StatisticRow, language: str) -> str:
+    if statistic.value is None:
+        return f"– ({spoken(statistic.reason, language)})"
+    bounds = statistic.interval
+    return f"{100 * statistic.value:.0f}%" + (f" ({span(*bounds)})" if bounds else "")
 
 
 def _number(value: float | None, digits: int = 2) -> str:

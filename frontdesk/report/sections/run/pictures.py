@@ -76,14 +76,16 @@ def judges(data: RunData, say: Words) -> list[Block]:
     return [grid_chart(say("judges_chart"), data.judges, cells, diverging=False, key="judges")] if cells else []
 
 
-def levels(data: RunData, say: Words, category: str, found: Sequence[outcomes.Level]) -> list[Block]:
+def levels(data: RunData, say: Words, category: str, rows_of: Sequence[outcomes.Level]) -> list[Block]:
     """Win rates by level of one category, a panel an endpoint."""
-    if not (1 < len(found) <= MOST_LEVELS and 1 < len(data.names) <= MOST_SERIES):
+    if not (1 < len(rows_of) <= MOST_LEVELS and 1 < len(data.names) <= MOST_SERIES):
         return []
-    named = {level.name: level_name(data.config, category, level.name, say) for level in found}
+    named = {level.name: level_name(data.config, category, level.name, say) for level in rows_of}
     panels = [
         Panel(
-            name, colour_of(data, name), {level.name: _rate(level, name, colour_of(data, name)) for level in found}
+            name,
+            colour_of(data, name),
+            {level.name: _rate(level, name, colour_of(data, name)) for level in rows_of},
         )
         for name in data.names
     ]

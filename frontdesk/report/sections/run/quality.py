@@ -19,45 +19,64 @@ from runstore.records import Language
 from simulator.realism.result import FailureRate, Fidelity, Gate, Group, NoRealism, Quality, Realism
 
 
+<<<<<<< HEAD
 def quality(found: Quality | None, config: Config, language: Language) -> Section | None:
+=======
+def quality(assessed: Quality | None, config: Config) -> Section | None:
+>>>>>>> main
     """The section of a run's report; None where quality has not been assessed."""
-    if found is None:
+    if assessed is None:
         return None
+<<<<<<< HEAD
     blocks = [_lead(found.gate, language), _profile(found, language), *_distance(found.realism, language)]
     blocks += [_failures(found.failures, language), *_fidelity(found.fidelity, config, language)]
+=======
+    language = config.run.language
+    blocks = [_lead(assessed.gate, language), _profile(assessed, language), *_distance(assessed.realism, language)]
+    blocks += [_failures(assessed.failures, language), *_fidelity(assessed.fidelity, config)]
+>>>>>>> main
     return Section("quality", _say("students", language), blocks)
 
 
-def document(found: Quality, config: Config) -> Document:
+def document(assessed: Quality, config: Config) -> Document:
     """The whole of ``quality.md``."""
     language = config.run.language
-    near = found.realism
+    near = assessed.realism
     sections = [
-        Section("gate", _say("gate", language), [_lead(found.gate, language), _checks(found.gate, language)]),
-        Section("profile", _say("profile", language), [_profile(found, language), _turns(found, language)]),
+        Section(
+            "gate", _say("gate", language), [_lead(assessed.gate, language), _checks(assessed.gate, language)]
+        ),
+        Section("profile", _say("profile", language), [_profile(assessed, language), _turns(assessed, language)]),
         Section(
             "realism",
             _say("realism", language),
             [*_distance(near, language), *_groups(near.levels, language), *_groups(near.personas, language)],
         ),
+<<<<<<< HEAD
         Section("fidelity", _say("fidelity", language), _fidelity(found.fidelity, config, language)),
         Section("failures", _say("failures", language), [_failures(found.failures, language, rules=True)]),
         *_steered(found, language),
         Section("diversity", _say("diversity", language), [_diversity(found, language)]),
+=======
+        Section("fidelity", _say("fidelity", language), _fidelity(assessed.fidelity, config)),
+        Section("failures", _say("failures", language), [_failures(assessed.failures, language, rules=True)]),
+        *_steered(assessed, language),
+        Section("diversity", _say("diversity", language), [_diversity(assessed, language)]),
+>>>>>>> main
     ]
     return Document(_say("title", language, name=config.run.name), language, None, [], sections, "", "")
 
 
-def _steered(found: Quality, language: Language) -> list[Section]:
+def _steered(assessed: Quality, language: Language) -> list[Section]:
     """Planned acts, and typing beside its profile, where there were any."""
     sections: list[Section] = []
-    if (acts := found.acts) is not None and acts.checked:
+    if (acts := assessed.acts) is not None and acts.checked:
         told = _say(
             "acts_said", language, done=acts.done, checked=acts.checked, missed=acts.missed, unknown=acts.unknown,
             again=acts.asked_again,
         )  # fmt: skip
         sections.append(Section("acts", _say("acts", language), [Text(told)]))
-    if (style := found.style) is not None:
+    if (style := assessed.style) is not None:
         told = _say(
             "style_said", language, distance=_number(style.distance), n=style.utterances, source=style.source,
             steered=style.steered, candidates=style.candidates, edits=sum(style.edits.values()),
@@ -73,15 +92,23 @@ def _steered(found: Quality, language: Language) -> list[Section]:
     return sections
 
 
-def console(found: Quality, config: Config) -> list[Block]:
+def console(assessed: Quality, config: Config) -> list[Block]:
     """What a terminal shows: the gate, the profile beside people's, and what went wrong."""
     language = config.run.language
     return [
+<<<<<<< HEAD
         _profile(found, language),
         *_fidelity(found.fidelity, config, language),
         _failures(found.failures, language),
         _checks(found.gate, language, brief=True),
         _lead(found.gate, language),
+=======
+        _profile(assessed, language),
+        *_fidelity(assessed.fidelity, config),
+        _failures(assessed.failures, language),
+        _checks(assessed.gate, language, brief=True),
+        _lead(assessed.gate, language),
+>>>>>>> main
     ]
 
 
@@ -105,8 +132,8 @@ def _checks(gate: Gate, language: Language, *, brief: bool = False) -> Table:
     return _table(("check", "value", "limit", "state"), rows, language, title="gate" if brief else "")
 
 
-def _profile(found: Quality, language: Language) -> Table:
-    profile = found.profile
+def _profile(assessed: Quality, language: Language) -> Table:
+    profile = assessed.profile
     references = profile.references
     known = words("frontdesk.report", "quality", language).texts
     names = [name for name in type(references[0]).model_fields if name in known and name != "utterances"]
@@ -123,15 +150,15 @@ def _profile(found: Quality, language: Language) -> Table:
         Column(_say("run", language)),
         *(Column(f"{spoken(reference.source, language)}, n {reference.utterances}") for reference in references),
     )
-    caption = _say("profile_caption", language, n=found.profile.utterances)
-    if found.sampled is not None:
-        caption += " " + _say("sampled", language, n=found.sampled.dialogues, of=found.sampled.of)
+    caption = _say("profile_caption", language, n=assessed.profile.utterances)
+    if assessed.sampled is not None:
+        caption += " " + _say("sampled", language, n=assessed.sampled.dialogues, of=assessed.sampled.of)
     return Table(heads, [cells(*row) for row in rows], caption, _say("profile", language))
 
 
-def _turns(found: Quality, language: Language) -> Table:
+def _turns(assessed: Quality, language: Language) -> Table:
     rows = [
-        (str(row.turn), str(row.utterances), plain(row.median_words, 1)) for row in found.profile.length_by_turn
+        (str(row.turn), str(row.utterances), plain(row.median_words, 1)) for row in assessed.profile.length_by_turn
     ]
     return _table(("turn", "utterances", "median_words"), rows, language, title="turns")
 
@@ -173,7 +200,12 @@ def _failures(failures: Mapping[str, FailureRate], language: Language, *, rules:
     return _table(heads, rows, language, title="" if rules else "failures")
 
 
+<<<<<<< HEAD
 def _fidelity(found: Fidelity, config: Config, language: Language) -> list[Block]:
+=======
+def _fidelity(fidelity: Fidelity, config: Config) -> list[Block]:
+    language = config.run.language
+>>>>>>> main
     directions = [
         (
             factor_name(config, row.factor),
@@ -182,7 +214,7 @@ def _fidelity(found: Fidelity, config: Config, language: Language) -> list[Block
             _number(row.difference) + _interval(row.lower, row.upper),
             spoken(row.found, language) or f"– ({spoken(row.reason, language)})",
         )
-        for row in found.directions
+        for row in fidelity.directions
     ]
     recovered = [
         (
@@ -193,8 +225,8 @@ def _fidelity(found: Fidelity, config: Config, language: Language) -> list[Block
             p_text(row.p) if row.p is not None else f"– ({spoken(row.reason, language)})",
         )
         for name, row in [
-            *((factor_name(config, key), row) for key, row in found.recoverability.factors.items()),
-            (_say("persona", language), found.recoverability.persona),
+            *((factor_name(config, key), row) for key, row in fidelity.recoverability.factors.items()),
+            (_say("persona", language), fidelity.recoverability.persona),
         ]
     ]
     blocks: list[Block] = []
@@ -211,17 +243,17 @@ def _fidelity(found: Fidelity, config: Config, language: Language) -> list[Block
             f"{percent(row.lower)}–{percent(row.upper)}",
             percent(row.chance),
         )
-        for name, rows in found.recoverability.by_turn.items()
+        for name, rows in fidelity.recoverability.by_turn.items()
         for row in rows
         if row.recall is not None
     ]
     if turns:
         heads = ("factor", "turn", "recall", "interval", "chance")
         blocks.append(_table(heads, turns, language, title="by_turn", caption="by_turn_caption"))
-    return [*blocks, *_judged(found, language)]
+    return [*blocks, *_judged(fidelity, language)]
 
 
-def _judged(found: Fidelity, language: Language) -> list[Block]:
+def _judged(fidelity: Fidelity, language: Language) -> list[Block]:
     blocks: list[Block] = []
     rows = [
         (
@@ -232,20 +264,20 @@ def _judged(found: Fidelity, language: Language) -> list[Block]:
             percent(row.chance),
             p_text(row.p) if row.p is not None else f"– ({spoken(row.reason, language)})",
         )
-        for each in found.judged or ()
+        for each in fidelity.judged or ()
         for name, row in each.factors.items()
     ]
     if rows:
         heads = ("judge", "factor", "dialogues", "recall", "chance", "found")
         blocks.append(_table(heads, rows, language, title="judged", caption="judged_caption"))
-    if (kept := found.state) is not None:
+    if (kept := fidelity.state) is not None:
         told = _say("state_said", language, n=kept.utterances, known=kept.knows_too_much, lost=kept.unlearns)
         blocks.append(Text(told))
     return blocks
 
 
-def _diversity(found: Quality, language: Language) -> Table:
-    varied, spread = found.diversity, found.balance.spread
+def _diversity(assessed: Quality, language: Language) -> Table:
+    varied, spread = assessed.diversity, assessed.balance.spread
     rows: list[tuple[str, str]] = []
     for n, row in varied.distinct.items():
         rows.append((_say("distinct", language, n=n, grams=row.ngrams), _number(row.all)))

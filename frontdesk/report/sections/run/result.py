@@ -71,19 +71,19 @@ def headline(data: RunData, say: Words) -> str:
     if not data.valid:
         return say("nothing_judged")
     if len(names) == 2:
-        found = outcomes.pair_result(data.verdicts, (names[0], names[1]), data.level)
+        pair = outcomes.pair_result(data.verdicts, (names[0], names[1]), data.level)
         return say(
             "headline_two",
             unit=unit_of(data, say),
             a=names[0],
             b=names[1],
-            of=found.a.of,
-            wins_a=count(found.a.hits),
-            wins_b=count(found.b.hits),
-            ties=count(found.ties.hits),
-            share_a=percent(found.a.value),
-            share_b=percent(found.b.value),
-            share_t=percent(found.ties.value),
+            of=pair.a.of,
+            wins_a=count(pair.a.hits),
+            wins_b=count(pair.b.hits),
+            ties=count(pair.ties.hits),
+            share_a=percent(pair.a.value),
+            share_b=percent(pair.b.value),
+            share_t=percent(pair.ties.value),
         )
     if (groups := len(data.board.groups)) > 1:
         return say("headline_groups", n=len(names), groups=groups)
@@ -149,20 +149,20 @@ def _reach(data: RunData, pair: Pair, say: Words) -> list[str]:
 
 
 def _two(data: RunData, say: Words, names: tuple[str, str]) -> list[Block]:
-    found = outcomes.pair_result(data.verdicts, names, data.level)
+    pair = outcomes.pair_result(data.verdicts, names, data.level)
     colours = [colour_of(data, name) for name in names]
     rows = [
         _share_row(name, share, colour)
         for name, share, colour in zip(
-            (*names, say("tie")), (found.a, found.b, found.ties), (*colours, TIE), strict=True
+            (*names, say("tie")), (pair.a, pair.b, pair.ties), (*colours, TIE), strict=True
         )
     ]
     parts = [
-        (names[0], int(found.a.hits), colours[0]),
-        (say("tie"), int(found.ties.hits), TIE),
-        (names[1], int(found.b.hits), colours[1]),
+        (names[0], int(pair.a.hits), colours[0]),
+        (say("tie"), int(pair.ties.hits), TIE),
+        (names[1], int(pair.b.hits), colours[1]),
     ]
-    caption = _of_what(data, found.invalid, say)
+    caption = _of_what(data, pair.invalid, say)
     head = ("wins", "share")
     titles = [say(key) for key in head] + [say("interval", level=level_text(data.level))]
     return [Bar(say("result"), parts), Table(columns(say("endpoint"), *titles), rows, caption)]
@@ -213,8 +213,8 @@ def _of_what(data: RunData, invalid: int, say: Words) -> str:
 
 def reliability(data: RunData, say: Words) -> Section:
     """How much the rounds of each match agreed."""
-    found = outcomes.reliability(data.verdicts, data.level)
-    shown = {kind: share for kind, share in found.items() if kind != "invalid" or share.hits}
+    shares = outcomes.reliability(data.verdicts, data.level)
+    shown = {kind: share for kind, share in shares.items() if kind != "invalid" or share.hits}
     rows = [
         (
             Cell(say(kind)),

@@ -11,10 +11,10 @@ from runstore.languages import words
 from runstore.records import Language
 
 
-def sensitivity_document(found: Sensitivity, language: Language) -> Document:
+def sensitivity_document(sensitivity: Sensitivity, language: Language) -> Document:
     """What may be said, the differences, the parts of variance and the halves."""
     blocks: list[Block] = [
-        Text(_say(f"verdict_{found.verdict.replace(' ', '_')}", language), "lead"),
+        Text(_say(f"verdict_{sensitivity.verdict.replace(' ', '_')}", language), "lead"),
         *[
             Text(
                 _say(
@@ -28,19 +28,19 @@ def sensitivity_document(found: Sensitivity, language: Language) -> Document:
                 ),
                 "warn",
             )
-            for row in found.pairs
+            for row in sensitivity.pairs
             if row.reversed
         ],
-        _pairs(found, language),
-        _parts(found, language),
-        _halves(found, language),
+        _pairs(sensitivity, language),
+        _parts(sensitivity, language),
+        _halves(sensitivity, language),
         Text(_say("same_subsets", language), "soft"),
     ]
     title = _say("title", language)
     return Document(title, language, None, [], [Section("sensitivity", title, blocks)])
 
 
-def _pairs(found: Sensitivity, language: Language) -> Table:
+def _pairs(sensitivity: Sensitivity, language: Language) -> Table:
     rows = [
         cells(
             f"{row.a} – {row.b}",
@@ -48,27 +48,27 @@ def _pairs(found: Sensitivity, language: Language) -> Table:
             *(_shown(mean) for mean in (row.first, row.second, row.difference)),
             p_text(row.p_holm),
         )
-        for row in found.pairs
+        for row in sensitivity.pairs
     ]
     titles = (_say(key, language) for key in ("pair", "simulators", "first", "second", "change", "holm"))
     head = columns(*titles, worded=[_say("simulators", language)])
-    caption = _say("pairs_caption", language, subsets=found.subsets, dialogues=found.dialogues)
+    caption = _say("pairs_caption", language, subsets=sensitivity.subsets, dialogues=sensitivity.dialogues)
     return Table(head, rows, caption, _say("pairs", language))
 
 
-def _parts(found: Sensitivity, language: Language) -> Table:
+def _parts(sensitivity: Sensitivity, language: Language) -> Table:
     rows = [
         cells(_say(f"part_{row.name.replace(' ', '_')}", language), plain(row.sd, 4), str(row.over))
-        for row in found.components
+        for row in sensitivity.components
     ]
     head = columns(*(_say(key, language) for key in ("part", "sd", "over")))
     return Table(
-        head, rows, _say("reliability", language, value=plain(found.reliability, 2)), _say("parts", language)
+        head, rows, _say("reliability", language, value=plain(sensitivity.reliability, 2)), _say("parts", language)
     )
 
 
-def _halves(found: Sensitivity, language: Language) -> Block:
-    halves = found.halves
+def _halves(sensitivity: Sensitivity, language: Language) -> Block:
+    halves = sensitivity.halves
     if halves.within is None:
         return Text(_say("two_tutors", language))
     values = {key: plain(getattr(halves, key), 2) for key in ("across", "within", "whole")}

@@ -70,7 +70,7 @@ def count(rows: Iterable[Mapping[str, Any]]) -> Spending:
     ordered = sorted(lines.values(), key=lambda line: (STAGES.index(line.stage), line.endpoint))
     return Spending(
         ordered,
-        {name: sorted(found) for name, found in sorted(models.items())},
+        {name: sorted(named) for name, named in sorted(models.items())},
         _day(first),
         _day(last),
     )

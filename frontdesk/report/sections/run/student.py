@@ -200,13 +200,13 @@ def _judges(side: StudentSide, language: Language) -> Iterator[Block]:
     yield Table(head, rows, _say("judges_caption", language), _say("judges", language))
     if side.same_family:
         yield Text(_say("same_family", language), "warn")
-    parted = [(row.criterion, *one) for row in side.judges for one in row.part]
+    parted = [(row.criterion, *measured) for row in side.judges for measured in row.part]
     if parted:
         yield Table(
             columns(
                 *(_say(key, language) for key in ("criterion", "subset", "judges_chose", "students_chose", "d"))
             ),
-            [cells(*one) for one in parted],
+            [cells(*measured) for measured in parted],
             "",
             _say("parted", language),
         )

@@ -61,7 +61,7 @@ def document(results: ScoreResults, language: Language) -> Document:
 def _ranges(rubric: Rubric, say: Words) -> str:
     """What the areas and the total can be at least and at most."""
     each = [measure for measure in measures(rubric) if measure.kind != "item"]
-    shown = [f"{_measure(one.name, rubric, say)} {one.bounds[0]:g}–{one.bounds[1]:g}" for one in each]
+    shown = [f"{_measure(spread.name, rubric, say)} {spread.bounds[0]:g}–{spread.bounds[1]:g}" for spread in each]
     return say("ranges", what=", ".join(shown))
 
 
@@ -96,7 +96,7 @@ def _comparison(key: str, groups: GroupComparison, rubric: Rubric, say: Words) -
             plain(compared.mann_whitney.p_value, 4),
             plain(compared.effect.value, 2),
         )
-        for compared in sorted(groups.comparisons, key=lambda one: order.index(one.label))
+        for compared in sorted(groups.comparisons, key=lambda comparison: order.index(comparison.label))
     ]
     caption = [
         say("scored", first=groups.first, a=n_first, b=of_first, second=groups.second, c=n_second, d=of_second)

@@ -113,7 +113,9 @@ def _means(
     for measure in total_first(rubric):
         spreads = [known.get((value, judge, measure.name)) for value, judge in wanted]
         bounds = f"{measure.bounds[0]:g}–{measure.bounds[1]:g}"
-        rows.append((Cell(titled(measure.name, rubric, say)), Cell(bounds), *(_mean(say, one) for one in spreads)))
+        rows.append(
+            (Cell(titled(measure.name, rubric, say)), Cell(bounds), *(_mean(say, each) for each in spreads))
+        )
     every = {spread.of for spread in known.values()}
     caption = [say("means_of", n="–".join(str(n) for n in sorted({min(every), max(every)}))) if every else ""]
     caption += [say("floored")] if rubric.floors else []

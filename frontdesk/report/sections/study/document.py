@@ -72,12 +72,12 @@ def _sections(analysis: Analysis, careful: Sequence[tuple[str, Attention]], say:
     agreement = [
         (
             f"{group}: {called.get(key, key)}",
-            _number(one.value),
-            _interval(one.interval),
-            say("n_of", n=one.n_used, of=one.n),
-            spoken(one.reason, say.language),
+            _number(statistic.value),
+            _interval(statistic.interval),
+            say("n_of", n=statistic.n_used, of=statistic.n),
+            spoken(statistic.reason, say.language),
         )
-        for group, key, one in analysis.agreement
+        for group, key, statistic in analysis.agreement
     ]
     if agreement:
         alphas = _table(_heads("of alpha interval units remark", say), agreement, say("alpha_caption"))
@@ -188,8 +188,13 @@ def _interval(bounds: tuple[float, float] | None) -> str:
 
 def _judge_sections(judged: Sequence[AgainstPeople], say: Words) -> list[Section]:
     rows = [
-        (one.judge, one.label, *(_figure(figure, say) for figure in one.statistics), _used(one, say))
-        for one in judged
+        (
+            against.judge,
+            against.label,
+            *(_figure(figure, say) for figure in against.statistics),
+            _used(against, say),
+        )
+        for against in judged
     ]
     if not rows:
         return []
@@ -204,28 +209,28 @@ def _figure(figure: StatisticRow, say: Words) -> str:
     return _number(figure.value) + (f" {_interval(figure.interval)}" if figure.interval else "")
 
 
-def _used(one: AgainstPeople, say: Words) -> str:
-    return say("n_of", n=one.statistics[0].n_used, of=one.statistics[0].n)
+def _used(against: AgainstPeople, say: Words) -> str:
+    return say("n_of", n=against.statistics[0].n_used, of=against.statistics[0].n)
 
 
-def themes_document(found: Themes, language: str) -> Document:
+def themes_document(themes: Themes, language: str) -> Document:
     """Coded themes: how often, in which condition, and the table of two coders with their agreement."""
     say = words("frontdesk.report", "study", language)
-    conditions = list(found.texts)
+    conditions = list(themes.texts)
     counted = [
-        (theme.theme, *(say("n_of", n=theme.found_by_all[c], of=found.texts[c]) for c in conditions),
+        (theme.theme, *(say("n_of", n=theme.found_by_all[c], of=themes.texts[c]) for c in conditions),
          *(str(theme.found_by_any[c]) for c in conditions))
-        for theme in found.themes
+        for theme in themes.themes
     ]  # fmt: skip
     head = (say("theme"), *(f"{say('by_all')} {c}".strip() for c in conditions),
             *(f"{say('by_any')} {c}".strip() for c in conditions))  # fmt: skip
     pairs = [
         (theme.theme, f"{pair.first} · {pair.second}", str(pair.both), str(pair.first_only), str(pair.second_only),
          str(pair.neither), _figure(pair.kappa, say))
-        for theme in found.themes for pair in theme.pairs
+        for theme in themes.themes for pair in theme.pairs
     ]  # fmt: skip
     heads = (say("theme"), say("coders"), *_heads("both first_only second_only neither kappa", say))
-    lead = Text(say("coded", n=found.twice, of=sum(found.texts.values()), coders=", ".join(found.coders)))
+    lead = Text(say("coded", n=themes.twice, of=sum(themes.texts.values()), coders=", ".join(themes.coders)))
     sections = [Section("themes", "", [lead, _table(head, counted, say("themes_caption"))])]
     if pairs:
         sections.append(Section("coders", say("coder_agreement"), [_table(heads, pairs)]))
