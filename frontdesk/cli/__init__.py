@@ -167,7 +167,6 @@ class Parser(argparse.ArgumentParser):
 
     def steps(self) -> list[Parser]:
         """The parsers of its commands or steps."""
-<<<<<<< HEAD
         return [step for _, step in self.named_steps()]
 
     def named_steps(self) -> Iterator[tuple[str, Parser]]:
@@ -175,15 +174,6 @@ class Parser(argparse.ArgumentParser):
         for action in self._actions:
             if isinstance(action.choices, dict):
                 yield from cast("dict[str, Parser]", action.choices).items()
-=======
-        choices = (action.choices for action in self._actions)
-        return [
-            step
-            for steps in choices
-            if isinstance(steps, dict)
-            for step in cast("dict[str, Parser]", steps).values()
-        ]
->>>>>>> main
 
 
 def main(argv: list[str] | None = None) -> int:

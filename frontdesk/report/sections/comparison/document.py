@@ -38,21 +38,14 @@ def document(comparison: Comparison, texts: tuple[Texts, Texts] | None = None, l
         Section("result", say("result"), [Text(_lead(comparison, say), "lead"), _moves(comparison, say)]),
         Section("reliability", say("decisions"), [_decisions(comparison, say)]),
     ]
-<<<<<<< HEAD
-    if texts is not None and found.flips:
-        shown = found.flips[:MOST_FLIPS]
-        about = say("flips_about", n=len(found.flips), of=found.shared, shown=len(shown))
-        whole = [_flip(flip, found, texts, say) for flip in shown]
+    if texts is not None and comparison.flips:
+        shown = comparison.flips[:MOST_FLIPS]
+        about = say("flips_about", n=len(comparison.flips), of=comparison.shared, shown=len(shown))
+        whole = [_flip(flip, comparison, texts, say) for flip in shown]
         examples: list[Block] = [
             *whole[:OPEN_FLIPS],
             *(Folded(each.title, (each,)) for each in whole[OPEN_FLIPS:]),
         ]
-=======
-    if texts is not None and comparison.flips:
-        shown = comparison.flips[:MOST_FLIPS]
-        about = say("flips_about", n=len(comparison.flips), of=comparison.shared, shown=len(shown))
-        examples: list[Block] = [_flip(flip, comparison, texts, say) for flip in shown]
->>>>>>> main
         sections.append(Section("flips", say("flips"), [Text(about, "soft"), *examples]))
     return Document(
         say("title", before=comparison.runs[0], after=comparison.runs[1]), language, None, [], sections

@@ -19,22 +19,12 @@ from runstore.records import Language
 from simulator.realism.result import FailureRate, Fidelity, Gate, Group, NoRealism, Quality, Realism
 
 
-<<<<<<< HEAD
-def quality(found: Quality | None, config: Config, language: Language) -> Section | None:
-=======
-def quality(assessed: Quality | None, config: Config) -> Section | None:
->>>>>>> main
+def quality(assessed: Quality | None, config: Config, language: Language) -> Section | None:
     """The section of a run's report; None where quality has not been assessed."""
     if assessed is None:
         return None
-<<<<<<< HEAD
-    blocks = [_lead(found.gate, language), _profile(found, language), *_distance(found.realism, language)]
-    blocks += [_failures(found.failures, language), *_fidelity(found.fidelity, config, language)]
-=======
-    language = config.run.language
     blocks = [_lead(assessed.gate, language), _profile(assessed, language), *_distance(assessed.realism, language)]
-    blocks += [_failures(assessed.failures, language), *_fidelity(assessed.fidelity, config)]
->>>>>>> main
+    blocks += [_failures(assessed.failures, language), *_fidelity(assessed.fidelity, config, language)]
     return Section("quality", _say("students", language), blocks)
 
 
@@ -52,17 +42,10 @@ def document(assessed: Quality, config: Config) -> Document:
             _say("realism", language),
             [*_distance(near, language), *_groups(near.levels, language), *_groups(near.personas, language)],
         ),
-<<<<<<< HEAD
-        Section("fidelity", _say("fidelity", language), _fidelity(found.fidelity, config, language)),
-        Section("failures", _say("failures", language), [_failures(found.failures, language, rules=True)]),
-        *_steered(found, language),
-        Section("diversity", _say("diversity", language), [_diversity(found, language)]),
-=======
-        Section("fidelity", _say("fidelity", language), _fidelity(assessed.fidelity, config)),
+        Section("fidelity", _say("fidelity", language), _fidelity(assessed.fidelity, config, language)),
         Section("failures", _say("failures", language), [_failures(assessed.failures, language, rules=True)]),
         *_steered(assessed, language),
         Section("diversity", _say("diversity", language), [_diversity(assessed, language)]),
->>>>>>> main
     ]
     return Document(_say("title", language, name=config.run.name), language, None, [], sections, "", "")
 
@@ -96,19 +79,11 @@ def console(assessed: Quality, config: Config) -> list[Block]:
     """What a terminal shows: the gate, the profile beside people's, and what went wrong."""
     language = config.run.language
     return [
-<<<<<<< HEAD
-        _profile(found, language),
-        *_fidelity(found.fidelity, config, language),
-        _failures(found.failures, language),
-        _checks(found.gate, language, brief=True),
-        _lead(found.gate, language),
-=======
         _profile(assessed, language),
-        *_fidelity(assessed.fidelity, config),
+        *_fidelity(assessed.fidelity, config, language),
         _failures(assessed.failures, language),
         _checks(assessed.gate, language, brief=True),
         _lead(assessed.gate, language),
->>>>>>> main
     ]
 
 
@@ -200,12 +175,7 @@ def _failures(failures: Mapping[str, FailureRate], language: Language, *, rules:
     return _table(heads, rows, language, title="" if rules else "failures")
 
 
-<<<<<<< HEAD
-def _fidelity(found: Fidelity, config: Config, language: Language) -> list[Block]:
-=======
-def _fidelity(fidelity: Fidelity, config: Config) -> list[Block]:
-    language = config.run.language
->>>>>>> main
+def _fidelity(fidelity: Fidelity, config: Config, language: Language) -> list[Block]:
     directions = [
         (
             factor_name(config, row.factor),
