@@ -167,8 +167,8 @@ PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=PARTS)
-    parser.add_argument("--calls", type=int, default=2800)
-    parser.add_argument("--concurrency", type=int, default=16, help="of each worker")
+    parser.add_argument("--calls", type=int, default=1350)
+    parser.add_argument("--concurrency", type=int, default=8, help="of each worker")
     parser.add_argument("--most", type=int, default=200_000, help="calls of the larger driver")
     parser.add_argument("--millions", type=int, default=100, help="battles")
     parser.add_argument("--dialogues", type=int, default=10_000, help="that battles are clustered by")
