@@ -66,8 +66,8 @@ async def collected(folder: Path, config: Config, given: list[Subset]) -> tuple[
     run = RunFolder(folder / "run")
     async with opened(run, config, ["tutor"], progress=quiet) as pipeline:
         run.take("subsets", given, config)
-        client: Any = await pipeline.crew.ready()  # type: ignore[attr-defined]
-        await client.run(loaded)
+        crew: Any = pipeline.crew  # type: ignore[attr-defined]
+        await (await crew.ready()).run(loaded)
         began = time.perf_counter()
         replies = await pipeline.collect(given)
         assert len(replies) == len(given)
