@@ -24,7 +24,7 @@ import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -66,7 +66,7 @@ async def collected(folder: Path, config: Config, given: list[Subset]) -> tuple[
     run = RunFolder(folder / "run")
     async with opened(run, config, ["tutor"], progress=quiet) as pipeline:
         run.take("subsets", given, config)
-        crew: Any = pipeline.crew  # type: ignore[attr-defined]
+        crew = cast("Any", pipeline).crew
         await (await crew.ready()).run(loaded)
         began = time.perf_counter()
         replies = await pipeline.collect(given)
