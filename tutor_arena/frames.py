@@ -39,7 +39,7 @@ def table_file(frame: Frame, folder: Path) -> Path:
         except ImportError:
             return _rows_file(_rows_of(frame), folder)
         path = folder / "frame.parquet"
-        parquet.write_table(pyarrow.table(frame), path)  # pyright: ignore
+        parquet.write_table(pyarrow.table(frame), path)  # pyright: ignore - untyped
         return path
     rows: object = frame
     if isinstance(rows, list) and all(isinstance(row, dict) for row in cast("list[object]", rows)):
@@ -86,7 +86,7 @@ def arrow_stream(rows: Sequence[Row], requested_schema: object | None = None) ->
         import pyarrow
     except ImportError:
         raise Problem("an Arrow stream needs pyarrow, which is not installed: pip install pyarrow") from None
-    made: object = pyarrow.Table.from_pylist(list(rows))  # pyright: ignore
+    made: object = pyarrow.Table.from_pylist(list(rows))  # pyright: ignore - untyped
     return cast("ArrowStream", made).__arrow_c_stream__(requested_schema)
 
 
