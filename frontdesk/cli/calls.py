@@ -16,11 +16,15 @@ from runstore.publish import to_json
 def configure(parser: argparse.ArgumentParser) -> None:
     options.add_run_folder(parser)
     parser.add_argument("--repair", metavar="RUN", help="set damage in its journal aside; deletes nothing")
-    parser.add_argument("--endpoint", help="only calls of this endpoint")
-    parser.add_argument("--stage", help="only calls of this stage (simulate, collect, student, judge, score)")
+    parser.add_argument("--endpoint", metavar="NAME", help="only calls of this endpoint")
+    parser.add_argument(
+        "--stage", metavar="STAGE", help="only calls of this stage (simulate, collect, student, judge, score)"
+    )
     parser.add_argument("--state", choices=("ok", "failed", "truncated"), help="only calls that ended so")
     parser.add_argument(
-        "--item", help="only calls made for this dialogue, subset or match (a part of its id will do)"
+        "--item",
+        metavar="ID",
+        help="only calls made for this dialogue, subset or match (a part of its id will do)",
     )
     parser.add_argument("--slowest", type=int, default=5, metavar="N", help="list the N slowest (default 5)")
     parser.add_argument("--list", action="store_true", help="one line a call instead of the summary")

@@ -19,7 +19,7 @@ def add_config_option(parser: argparse.ArgumentParser) -> None:
 def add_run_folder(parser: argparse.ArgumentParser) -> None:
     """The run folder that a command reads: ``RUN``, or ``--run DIR`` as before; :func:`run_folder` takes it."""
     parser.add_argument("folder_first", nargs="?", type=Path, metavar="RUN", help="the run folder")
-    parser.add_argument("--run", dest="folder", metavar="DIR", type=Path, help="the same, as an option")
+    parser.add_argument("--run", dest="folder", metavar="DIR", type=Path, help="the same as RUN")
 
 
 def run_folder(args: argparse.Namespace) -> Path:

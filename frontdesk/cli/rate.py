@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="battles: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet; many files as FOLDER, PATTERN or "
         "s3://…; judgments of MT-bench or arena-hard, Inspect logs, or a folder of these",
     )
-    source.add_argument("--run", type=Path, dest="run_dir", metavar="DIR", help="the same, as an option")
+    source.add_argument("--run", type=Path, dest="run_dir", metavar="DIR", help="the same as RUN")
     source.add_argument("--input", type=Path, metavar="FILE", help="a verdicts.jsonl anywhere")
     source.add_argument(
         "--scores",
@@ -44,7 +44,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--config", type=Path, metavar="CONFIG", help="take [rate] settings from this configuration"
     )
     parser.add_argument("--baseline", metavar="NAME", help="whom arena-hard compared with, if its files lack it")
-    parser.add_argument("--out", "--output", type=Path, dest="out", metavar="DIR", help="where to write")
+    parser.add_argument(
+        "--out",
+        "--output",
+        type=Path,
+        dest="out",
+        metavar="DIR",
+        help="where to write (default: RUN; of anything else nothing is written)",
+    )
     parser.add_argument(
         "--by", action="append", default=[], metavar="COLUMN", help="a table per level; repeatable"
     )
@@ -251,7 +258,7 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
     for note in (*(spoken(note, language) for note in board.notes), *([] if stop is None else [stop])):
         console.print(terminal.styled(told(f"note: {note}")))
     titles = ["rank", "places", "model", "rating", level_text(board.level), "w / l / t", "win rate"]
-    titles += ["s: median (95 %)", "$ / 1,000"] if board.has_service else []
+    titles += ["s: median (95%)", "$ / 1,000"] if board.has_service else []
     heads = [Head(head(title), number=title != "model", name=title == "model") for title in titles]
     for number, group in enumerate(board.groups, 1):
         rows = [

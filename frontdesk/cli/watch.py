@@ -12,7 +12,9 @@ from frontdesk.runner.told import tell
 
 def configure(parser: argparse.ArgumentParser) -> None:
     options.add_run_folder(parser)
-    parser.add_argument("--port", type=options.port, default=0, help="of 127.0.0.1; 0 takes a free one (0)")
+    parser.add_argument(
+        "--port", type=options.port, default=0, metavar="N", help="of 127.0.0.1 (default: a free one)"
+    )
     parser.add_argument("--json", action="store_true", help="print the run as it stands now, and leave")
 
 

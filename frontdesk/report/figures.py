@@ -32,7 +32,14 @@ def limits(lower: float | None, upper: float | None) -> str:
 
 def span_of_points(lower: float | None, upper: float | None) -> str:
     """An interval of a gap in rating points, with its signs, open where it has no limit."""
-    return f"[{', '.join('…' if value is None else f'{value:+.0f}' for value in (lower, upper))}]"
+    return f"[{_points(lower)}, {_points(upper)}]"
+
+
+def _points(limit: float | None) -> str:
+    """A limit; on which side of zero it lies is seen also where it rounds to zero."""
+    if limit is None:
+        return "…"
+    return f"{limit:+.0f}" if round(limit) or not limit else f"{limit:+.1g}"
 
 
 def span(lower: float | None, upper: float | None) -> str:

@@ -49,7 +49,7 @@ def _section(key: str, title: str, group: Group, agreed: AgreementReport, say: W
 
 def table(statistics: Iterable[Statistic], level: float, say: Words) -> Table:
     """One row a statistic; one that is not estimable says because of what."""
-    heads = (("statistic", False), ("value", True), ("interval", False), ("used", False), ("remarks", False))
+    heads = (("statistic", False), ("value", True), ("interval", True), ("used", False), ("remarks", False))
     columns = tuple(
         Column(say(key, level=f"{level:.0%}") if key == "interval" else say(key), n) for key, n in heads
     )
