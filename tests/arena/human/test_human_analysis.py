@@ -440,7 +440,7 @@ def test_people_and_judges_are_compared_and_the_win_rate_is_calibrated(tmp_path:
     assert pair.judge.value == pytest.approx(2 / 3)
     assert pair.human.value == 1
     assert pair.estimate.value == pytest.approx(1)
-    assert math.isfinite(pair.estimate.value)
+    assert pair.estimate.value is not None and math.isfinite(pair.estimate.value)
 
 
 def test_a_rubric_filled_in_by_a_person_is_a_sheet(tmp_path: Path) -> None:
