@@ -171,9 +171,13 @@ def test_swapped_labels_are_seen_as_wrong() -> None:
         ({"target": "nobody"}, False),
         ({"move": "told"}, False),
         ({"component": "Settle"}, False),
+        ({"component": ["settle"]}, False),
+        ({"move": {}}, False),
+        ({"target": []}, False),
+        ({"quote": ["it is final"]}, False),
     ],
 )
-def test_how_models_write_a_move_or_that_it_is_aimed_at_nothing(written: dict[str, str], whole: bool) -> None:
+def test_how_models_write_a_move_or_that_it_is_aimed_at_nothing(written: dict[str, object], whole: bool) -> None:
     row = {"component": "settle", "move": "tell", "target": None, "quote": "it is final", **written}
     read = read_labels(
         TOPIC, json.dumps({"labels": [row]}), "Once out, it is final.", finish="stop", node="n", labeller="m"
