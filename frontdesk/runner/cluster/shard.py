@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -136,8 +137,14 @@ def _journal(order: Order) -> Journal:
     return Journal(folder)
 
 
+PACKAGE = "tutor-arena"
 OWN_DISK = "TUTOR_ARENA_OWN_DISK"
 """Where a worker's environment sets this, it writes to its own disk, even if it sees the run folder."""
+
+
+def about(path: str) -> tuple[str, bool]:
+    """On a worker: the version that is installed there, and whether it sees the run folder, by a file in it."""
+    return version(PACKAGE), sees(path)
 
 
 def sees(path: str) -> bool:
