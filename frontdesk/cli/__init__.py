@@ -313,13 +313,14 @@ def _guarded(args: argparse.Namespace) -> int:
     if args.command is None:
         print(f"usage: {PROGRAM} COMMAND … (see {PROGRAM} --help)", file=sys.stderr)
         return 2
+    from frontdesk.cli import waiting
     from frontdesk.runner.told import told
     from runstore.problems import Problem
     from runstore.tables.assumptions import told_on_stderr
 
     as_json = bool(getattr(args, "json", False))
     try:
-        with told_on_stderr(told):
+        with told_on_stderr(told), waiting.shown(args.command):
             return _done_as_object(args) if as_json and args.command in TOLD else args.run(args)
     except Problem as problem:
         if args.debug:
