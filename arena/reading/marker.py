@@ -44,7 +44,7 @@ def read_marker(raw: str, *, finish: str = "stop", quoted: Sequence[str] = ()) -
     """
     if not finished(finish):
         return LetterReading(None, CUT_OFF)
-    lines = [line.translate(_EMPHASIS).strip() for line in plain_text(without_thinking(raw)).split("\n")]
+    lines = [line.strip() for line in plain_text(without_thinking(raw)).translate(_EMPHASIS).split("\n")]
     if not any(lines):
         return LetterReading(None, "the reply is empty")
     sources = [folded(text) for text in quoted if any(sign in text for sign in _SIGNS)]
