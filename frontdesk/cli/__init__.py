@@ -102,7 +102,8 @@ class Parser(argparse.ArgumentParser):
     """The command line, as far as this parser was given it."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**{"formatter_class": _Help} | settings)
+        settings.setdefault("formatter_class", _Help)
+        super().__init__(**settings)
         self.register("action", None, _GivenOnce)
         self.register("action", "store", _GivenOnce)
 
