@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
-from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.told import console_language, tell
 from runstore.problems import Problem
+
+if TYPE_CHECKING:
+    from frontdesk.runner.runfolder import RunFolder
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -68,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.report.sections.run import quality as section
     from frontdesk.runner import leaderboard_history as history
     from frontdesk.runner.quality import write_quality
+    from frontdesk.runner.runfolder import RunFolder
     from runstore.publish import to_json
 
     folder = RunFolder(options.run_folder(args))
