@@ -480,7 +480,10 @@ def test_lines_told_twice_or_in_another_order_are_no_part_of_a_stage(
 def test_what_people_said_is_not_taken_from_a_file_that_was_not_written_here(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_json(run / "human.json", {"study": "s"})
+    votes = dict.fromkeys(("judgments", "verdicts", "both_good", "both_bad"), 9)
+    leaderboard = read_json(run / "leaderboard.json")
+    told = {"study": "s", **votes, "leaderboard": leaderboard, "judges": [], "calibrated": []}
+    write_json(run / "human.json", told)
     code, rows = states(run, capsys)
     assert (code, rows["human.json"][0]) == (1, "different")
 
