@@ -153,7 +153,7 @@ def test_whoever_is_to_be_read_in_any_stage_is_on_trial(asked_for, who, section,
             text = config.read_text().replace('acts = "knowledge"\n', "")
             config.write_text(text.replace("[simulate]\n", '[simulate]\nacts = "planned"\nact_reader = "judge"\n'))
         with config.open("a") as file:
-            file.write("[budget]\ntrial_rounds = 12\n")
+            file.write("\n[budget]\ntrial_rounds = 12\n")
         assert main(["run", str(config), "--run", str(tmp_path / "run")]) == 3
     told = capfd.readouterr().err
     assert f"of {who}'s first 12 answers 0 could be read" in told and "I would rather not say." in told
