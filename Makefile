@@ -36,8 +36,9 @@ browser:
 
 inspect: .venv-inspect/.installed ## an environment of its own for inspect_ai, which reads our logs in a test
 
-test: check browser inspect ## all checks and all tests
-	$(BIN)/python -m pytest -n 3 --dist loadfile
+test: $(STAMP) ## all checks and all tests
+	$(MAKE) --jobs=3 --output-sync=target check browser inspect
+	$(BIN)/python -m pytest -n 4 --dist loadfile
 	$(MAKE) wheel
 
 reference: $(STAMP) ## write the pages that are made of the program: commands, configuration, JSON, cost

@@ -222,8 +222,10 @@ def labels_by(config: Path, endpoint: str, languages: Sequence[str]) -> None:
     for language in languages:
         made = {str(at): one for at, one in enumerate(spoken(language))}
         read = LOOP.run_until_complete(_read_by(endpoint, settings[endpoint], language, made))
-        told = {node: {label.component for label in found if label.component and label.move == "tell" and label.found}
-                for node, found in read.items()}  # fmt: skip
+        told = {
+            node: {label.component for label in found if label.component and label.move == "tell" and label.found}
+            for node, found in read.items()
+        }
         print(f"labels: {endpoint}, {language}: {len(made) - len(read)} of {len(made)} could not be read")
         _figures(f"{endpoint}, {language}, spoken", endpoint, {node: made[node] for node in read}, read, told)
 

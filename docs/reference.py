@@ -23,6 +23,7 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 
 from frontdesk.cli import COMMANDS, PROGRAM, Parser
+from frontdesk.cli.examples import lines
 from frontdesk.runner import config_file as configuration
 from frontdesk.runner import plan
 from frontdesk.runner.config import Config
@@ -56,19 +57,21 @@ def commands() -> str:
     for name, summary in COMMANDS.items():
         parser = Parser(prog=f"{PROGRAM} {name}")
         import_module(f"frontdesk.cli.{name.replace('-', '_')}").configure(parser)
-        said += [f"## {name}\n", f"{_escaped(summary[0].upper() + summary[1:])}.\n", *_parser(parser)]
+        said += [f"## {name}\n", f"{_escaped(summary[0].upper() + summary[1:])}.\n", *_parser(parser, name)]
     return "\n".join(said).rstrip() + "\n"
 
 
-def _parser(parser: argparse.ArgumentParser) -> Iterator[str]:
+def _parser(parser: argparse.ArgumentParser, name: str) -> Iterator[str]:
+    if typed := lines(name, PROGRAM):
+        yield "\n".join(["```sh", *typed, "```\n"])
     rows: list[str] = []
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for step, inner in action.choices.items():
                 about = next((each.help for each in action._choices_actions if each.dest == step), "") or ""
-                yield f"### {parser.prog.removeprefix(PROGRAM + ' ')} {step}\n"
+                yield f"### {name} {step}\n"
                 yield f"{_escaped(about[:1].upper() + about[1:])}.\n"
-                yield from _parser(inner)
+                yield from _parser(inner, f"{name} {step}")
         elif action.help != argparse.SUPPRESS and not HIDDEN & set(action.option_strings):
             rows.append(f"| {_named(action)} | {_escaped(_help(action))} |")
     if rows:

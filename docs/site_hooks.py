@@ -13,6 +13,11 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 NOTEBOOKS = ("data-set", "benchmark", "study")
+COLOURS = """const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = () => { document.documentElement.dataset.bsTheme = dark.matches ? "dark" : "light"; };
+follow();
+dark.addEventListener("change", follow);"""
+"""Before the first paint; the theme's own script needs a highlighter that is fetched from elsewhere."""
 LINK = re.compile(r"\]\(([^)\s:]+?)(#[^)\s]*)?\)")
 
 
@@ -40,6 +45,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return f"](#{OUTSIDE}){{: title='{uri}' }}" if outside.exists() else f"]({target}{anchor})"
 
     return re.sub(rf"\[([^\]]+)\]\(#{OUTSIDE}\)\{{[^}}]*\}}", r"\1", LINK.sub(linked, markdown))
+
+
+def on_post_page(output: str, **_about: object) -> str:
+    """Every page is light or dark as the reader's system is."""
+    return output.replace("<head>", f"<head>\n<script>{COLOURS}</script>", 1)
 
 
 OUTSIDE = "in-the-repository"

@@ -35,6 +35,7 @@ _TOLD = (
         re.compile(r"\n\s*+Here(?: is|['’]s) my response:"),
     ),
 )
+_STARTS_TOLD = re.compile("|".join(begins.pattern for begins, _ in _TOLD))
 _GOES_ON = re.compile(
     r"[^\S\n]+(?:is|are|was|means|stands|marks|opens|tags?|and|or|in|을|를|은|는|이|가)\b|(?:[은는이가을를]|이?란|이?라는)\s"
 )
@@ -66,7 +67,7 @@ def without_thinking(text: str) -> str:
     end, unless a sentence goes on behind its tag (``<thought> is a tag``). A tag in a sentence, in quotes or in
     code is spoken of, and ends nothing.
     """
-    if not ("<" in text or "[" in text or "◁" in text or any(begins.match(text) for begins, _ in _TOLD)):
+    if not ("<" in text or "[" in text or "◁" in text or _STARTS_TOLD.match(text)):
         return text  # nearly every reply
     head = text[:LONGEST_LOOKED_AT]
     if head.count("<") > MOST_BRACKETS:

@@ -184,12 +184,15 @@ class Usage(Record):
     @classmethod
     def of(cls, counts: Iterable[int | None]) -> Usage:
         """The counts in the order of the fields, as the journal has them; those left out at the end are None."""
-        return cls(**dict(zip(cls.model_fields, counts, strict=False)))
+        return cls(**dict(zip(_COUNTED, counts, strict=False)))
 
     def counts(self) -> tuple[int | None, ...]:
         """What :meth:`of` takes: the first four, and the cache writes where there are any."""
         written = (self.cache_written, self.cache_written_1h)
         return (self.input, self.output, self.thinking, self.cached, *(written if any(written) else ()))
+
+
+_COUNTED = tuple(Usage.model_fields)
 
 
 class Reply(Record):

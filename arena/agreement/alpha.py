@@ -37,11 +37,9 @@ def cronbach(ratings: ArrayLike, *, level: float = 0.95) -> Statistic:
         method = "no interval: raters leave no residual variance to build it on"
         return Statistic(key, name, 1.0, used, n, interval_method=method)
     tail = (1 - level) / 2
-    df = (used - 1, (used - 1) * (k - 1))
-    bounds = tuple(1 - (1 - value) * float(fdtri(df[0], df[1], q)) for q in (1 - tail, tail))
-    return Statistic(
-        key, name, value, used, n, interval=(bounds[0], bounds[1]), level=level, interval_method="F, Feldt 1965"
-    )
+    df1, df2 = float(used - 1), float((used - 1) * (k - 1))
+    low, high = (1 - (1 - value) * float(fdtri(df1, df2, share)) for share in (1 - tail, tail))
+    return Statistic(key, name, value, used, n, interval=(low, high), level=level, interval_method="F, Feldt 1965")
 
 
 def cronbach_from_variances(k: int, sum_of_variances: float, variance_of_sum: float) -> float:

@@ -49,6 +49,11 @@ COMMANDS: dict[str, str] = {
     "completion": "print what makes a shell complete commands and options",
 }
 
+BEGIN = """to begin:
+  tutor-arena demo               without a key, a few minutes
+  tutor-arena init arena.toml    then: check, estimate and run arena.toml
+  tutor-arena COMMAND --help     what a command takes, with an example"""
+
 TOLD = ("init", "human")
 """Commands whose object holds what they told, line by line."""
 
@@ -80,6 +85,16 @@ class Misused(SystemExit):
         self.reason = reason
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help whose names of commands stand in one column with what they do, and whose examples keep their lines."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        """As argparse does it; it forgets that the names of commands are indented further."""
+        super().add_argument(action)
+        if action.choices is not None and isinstance(action.choices, dict):
+            self._action_max_length += 2
+
+
 class Parser(argparse.ArgumentParser):
     """Refuses a file given twice, and says which option was probably meant."""
 
@@ -87,6 +102,7 @@ class Parser(argparse.ArgumentParser):
     """The command line, as far as this parser was given it."""
 
     def __init__(self, **settings: Any) -> None:
+        settings.setdefault("formatter_class", _Help)
         super().__init__(**settings)
         self.register("action", None, _GivenOnce)
         self.register("action", "store", _GivenOnce)
@@ -144,8 +160,7 @@ class Parser(argparse.ArgumentParser):
 
     def step_names(self) -> list[str]:
         """The names of its commands or steps."""
-        choices = [cast("object", action.choices) for action in self._actions]
-        return [name for each in choices if isinstance(each, dict) for name in cast("dict[str, object]", each)]
+        return [name for name, _ in self.named_steps()]
 
     def own_options(self) -> list[str]:
         """The options of this parser alone."""
@@ -153,13 +168,13 @@ class Parser(argparse.ArgumentParser):
 
     def steps(self) -> list[Parser]:
         """The parsers of its commands or steps."""
-        choices = (action.choices for action in self._actions)
-        return [
-            step
-            for steps in choices
-            if isinstance(steps, dict)
-            for step in cast("dict[str, Parser]", steps).values()
-        ]
+        return [step for _, step in self.named_steps()]
+
+    def named_steps(self) -> Iterator[tuple[str, Parser]]:
+        """(name, parser) of its commands or steps."""
+        for action in self._actions:
+            if isinstance(action.choices, dict):
+                yield from cast("dict[str, Parser]", action.choices).items()
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -232,7 +247,7 @@ def _meant(word: str) -> str:
 
 
 def _parser(arguments: list[str]) -> argparse.ArgumentParser:
-    parser = Parser(prog=PROGRAM, description="Which tutor teaches better, and how sure are we?")
+    parser = Parser(prog=PROGRAM, description="Which tutor teaches better, and how sure are we?", epilog=BEGIN)
     parser.add_argument("--version", action="store_true", help="print the version and leave")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
@@ -255,9 +270,20 @@ def _configure(command: Parser, name: str) -> None:
     module = import_module(f"frontdesk.cli.{name.replace('-', '_')}")
     module.configure(command)
     command.set_defaults(run=module.run)
+    _add_examples(command, name)
     _add_language(command)
     if "--debug" not in command.own_options():
         command.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+
+
+def _add_examples(command: Parser, name: str) -> None:
+    from frontdesk.cli.examples import lines
+
+    for each, words in [(command, name), *((step, f"{name} {word}") for word, step in command.named_steps())]:
+        if typed := lines(words, PROGRAM):
+            each.epilog = "\n".join(
+                ["examples:" if len(typed) > 1 else "example:", *(f"  {line}" for line in typed)]
+            )
 
 
 def _speak(arguments: list[str]) -> None:
@@ -288,13 +314,14 @@ def _guarded(args: argparse.Namespace) -> int:
     if args.command is None:
         print(f"usage: {PROGRAM} COMMAND … (see {PROGRAM} --help)", file=sys.stderr)
         return 2
+    from frontdesk.cli import waiting
     from frontdesk.runner.told import told
     from runstore.problems import Problem
     from runstore.tables.assumptions import told_on_stderr
 
     as_json = bool(getattr(args, "json", False))
     try:
-        with told_on_stderr(told):
+        with told_on_stderr(told), waiting.shown(args.command):
             return _done_as_object(args) if as_json and args.command in TOLD else args.run(args)
     except Problem as problem:
         if args.debug:

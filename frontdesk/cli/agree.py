@@ -32,10 +32,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by", metavar="COLUMN", help="also report per value of this column")
     parser.add_argument("--reference", metavar="RATER", help="compare every rater with this one (a teacher, say)")
     parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="of intervals (default 0.95)")
-    parser.add_argument(
-        "--resamples", type=int, default=1000, metavar="N", help="accepted; draws nothing any more"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="accepted; draws nothing any more")
+    parser.add_argument("--resamples", type=int, default=1000, metavar="N", help=argparse.SUPPRESS)
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help=argparse.SUPPRESS)
     parser.add_argument(
         "--language", choices=languages(), default="en", help="of agreement.md and .html (default: en)"
     )

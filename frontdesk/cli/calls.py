@@ -10,17 +10,20 @@ from typing import Any
 from frontdesk.cli import options
 from frontdesk.runner.told import head, tell, told
 from runstore.problems import Problem
-from runstore.publish import to_json
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     options.add_run_folder(parser)
     parser.add_argument("--repair", metavar="RUN", help="set damage in its journal aside; deletes nothing")
-    parser.add_argument("--endpoint", help="only calls of this endpoint")
-    parser.add_argument("--stage", help="only calls of this stage (simulate, collect, student, judge, score)")
+    parser.add_argument("--endpoint", metavar="NAME", help="only calls of this endpoint")
+    parser.add_argument(
+        "--stage", metavar="STAGE", help="only calls of this stage (simulate, collect, student, judge, score)"
+    )
     parser.add_argument("--state", choices=("ok", "failed", "truncated"), help="only calls that ended so")
     parser.add_argument(
-        "--item", help="only calls made for this dialogue, subset or match (a part of its id will do)"
+        "--item",
+        metavar="ID",
+        help="only calls made for this dialogue, subset or match (a part of its id will do)",
     )
     parser.add_argument("--slowest", type=int, default=5, metavar="N", help="list the N slowest (default 5)")
     parser.add_argument("--list", action="store_true", help="one line a call instead of the summary")
@@ -30,6 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from frontdesk.runner import calls
+    from runstore.publish import to_json
 
     if args.repair is not None:
         return _repair(Path(args.repair), as_json=args.json)
@@ -49,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _repair(folder: Path, *, as_json: bool) -> int:
     """Say what was set aside, line by line, and what that means."""
+    from runstore.publish import to_json
     from runstore.runlock import RunLock
     from runstore.segments import repair
 

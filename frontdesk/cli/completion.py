@@ -36,10 +36,6 @@ _ZSH = "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bash
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell that is to read it")
-    parser.epilog = (
-        'In ~/.bashrc or ~/.zshrc: eval "$(tutor-arena completion bash)" (or zsh); '
-        "in fish: tutor-arena completion fish | source"
-    )
 
 
 def run(args: argparse.Namespace) -> int:

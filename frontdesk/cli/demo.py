@@ -24,7 +24,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dialogues", type=int, default=8, metavar="N", help="dialogues (default 8)")
     parser.add_argument("--turns", type=int, default=3, metavar="T", help="turns of each dialogue (default 3)")
     parser.add_argument("--subsets", type=int, default=16, metavar="M", help="subsets to compare on (default 16)")
-    parser.add_argument("--seed", type=int, default=1, help="every random choice comes from it (default 1)")
+    parser.add_argument(
+        "--seed", type=int, default=1, metavar="N", help="every random choice comes from it (default 1)"
+    )
     options.add_json_option(parser)
     parser.set_defaults(language=None, prompts=None, change=True, durable=False)
 

@@ -15,7 +15,7 @@ from runstore.languages import languages
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
-    Steps = argparse._SubParsersAction[argparse.ArgumentParser]  # pyright: ignore[reportPrivateUsage]
+    Steps = argparse._SubParsersAction[argparse.ArgumentParser]  # pyright: ignore[reportPrivateUsage] - no public name
 
 EXAMPLES = ("document-review", "tutor-votes")
 
@@ -23,57 +23,73 @@ EXAMPLES = ("document-review", "tutor-votes")
 def configure(parser: argparse.ArgumentParser) -> None:
     steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
     init = _step(steps, "init", "write an example study to start from")
-    init.add_argument("folder", type=Path, help="where to write it; must not hold a study yet")
+    init.add_argument("folder", metavar="FOLDER", type=Path, help="where to write it; must not hold a study yet")
     init.add_argument(
         "--example", choices=EXAMPLES, default="document-review", help="which one (default document-review)"
     )
     init.set_defaults(step_run=_init)
     plan = _step(steps, "plan", "who rates what, with its certificate and budget")
-    plan.add_argument("study", type=Path, help="the study file (TOML or YAML)")
-    plan.add_argument("--out", type=Path, required=True, help="the study's folder, made here")
-    plan.add_argument("--seed", type=int, help="instead of the study file's")
+    plan.add_argument("study", metavar="STUDY", type=Path, help="the study file (TOML or YAML)")
+    plan.add_argument("--out", type=Path, required=True, metavar="DIR", help="the study's folder, made here")
+    plan.add_argument("--seed", type=int, metavar="N", help="instead of the study file's")
     plan.add_argument("--language", choices=languages(), default="en", help="of the budget's labels")
     plan.set_defaults(step_run=_plan)
     serve = _on_folder(steps, "serve", "collect answers in a web app (one personal link per rater)", _serve)
-    serve.add_argument("--host", default="127.0.0.1", help="default 127.0.0.1: this machine only")
-    serve.add_argument("--port", type=options.port, default=8770, help="0 takes a free one")
+    serve.add_argument(
+        "--host", default="127.0.0.1", help="where to listen (default: 127.0.0.1, this machine only)"
+    )
+    serve.add_argument("--port", type=options.port, default=8770, help="0 takes a free one (default: 8770)")
     serve.add_argument("--address", help="how raters reach it, such as https://study.example.org; for the links")
     forms = _on_folder(steps, "forms", "printable forms and CSV files to type answers into", _forms)
-    forms.add_argument("--language", choices=languages(), help="default: the study's first")
+    forms.add_argument("--language", choices=languages(), help="of the texts (default: the study's first)")
     forms.add_argument("--pdf", action="store_true", help="also print to PDF with the Chromium on this machine")
     take = _on_folder(steps, "import", "take in forms that came back as a table", _import)
     take.add_argument(
         "file",
         type=Path,
+        metavar="FILE",
         help="a table of any form: rater,document,question,value[,position,seconds,submitted_at]",
     )
     swap = _on_folder(steps, "replace", "give the open items of a rater who left to another", _replace)
-    swap.add_argument("--rater", required=True, help="who left")
-    swap.add_argument("--by", help="who takes over; default: a new rater of the same group")
+    swap.add_argument("--rater", required=True, metavar="NAME", help="who left")
+    swap.add_argument("--by", metavar="NAME", help="who takes over (default: a new rater of the same group)")
     leave = _on_folder(steps, "withdraw", "delete everything a person gave, by their code", _withdraw)
-    leave.add_argument("code", help="the withdrawal code the person was shown")
+    leave.add_argument("code", metavar="CODE", help="the withdrawal code the person was shown")
     purge = _on_folder(steps, "purge", "delete the data when their retention period is over", _purge)
     purge.add_argument("--early", action="store_true", help="before the period is over")
     purge.add_argument(
         "--persons", action="store_true", help="names, links and codes only: makes the rest anonymous"
     )
     study = _step(steps, "analyze", "the results table, agreement, strata, money, votes")
-    study.add_argument("folder", type=Path, nargs="?", help="the folder that human plan made")
-    study.add_argument("--study", type=Path, help="instead of a folder: a study file, with --ratings and --out")
-    study.add_argument("--ratings", type=Path, help="a ratings.csv, or such a table of any form, from elsewhere")
-    study.add_argument("--out", type=Path, help="where to write; default: the folder")
-    study.add_argument("--run", dest="run_folder", type=Path, help="the run whose matches people voted on")
-    study.add_argument("--scores", type=Path, help="judges' scores of the same documents (see human sessions)")
+    study.add_argument("folder", metavar="FOLDER", type=Path, nargs="?", help="the folder that human plan made")
+    study.add_argument(
+        "--study", type=Path, metavar="FILE", help="instead of a folder: a study file, with --ratings and --out"
+    )
+    study.add_argument(
+        "--ratings", type=Path, metavar="FILE", help="a ratings.csv, or such a table of any form, from elsewhere"
+    )
+    study.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: the folder)")
+    study.add_argument(
+        "--run", dest="run_folder", type=Path, metavar="DIR", help="the run whose matches people voted on"
+    )
+    study.add_argument(
+        "--scores", type=Path, metavar="FILE", help="judges' scores of the same documents (see human sessions)"
+    )
     study.add_argument("--language", choices=languages(), help="of labels and texts (default: the study's first)")
     study.set_defaults(step_run=_analyze)
     sessions = _on_folder(steps, "sessions", "write the study's documents for score to score", _sessions)
-    sessions.add_argument("--out", type=Path, required=True, help="the file to write (JSON lines)")
-    sessions.add_argument("--language", choices=languages(), help="default: the study's first")
+    sessions.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write (JSON lines)")
+    sessions.add_argument("--language", choices=languages(), help="of the texts (default: the study's first)")
     themes = _step(steps, "themes", "count coded themes of free texts, with the coders' agreement")
     themes.add_argument(
-        "coded", type=Path, help="a table of any form: rater,document,question,coder,theme[,condition]"
+        "coded",
+        type=Path,
+        metavar="CODED",
+        help="a table of any form: rater,document,question,coder,theme[,condition]",
     )
-    themes.add_argument("--out", type=Path, required=True, help="where themes.json and themes.md go")
+    themes.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="where themes.json and themes.md go"
+    )
     themes.add_argument("--language", choices=languages(), default="en", help="of themes.md")
     themes.set_defaults(step_run=_themes)
     for name, step in steps.choices.items():
@@ -89,7 +105,7 @@ def _on_folder(
     steps: Steps, name: str, summary: str, step_run: Callable[[argparse.Namespace], int]
 ) -> argparse.ArgumentParser:
     parser = _step(steps, name, summary)
-    parser.add_argument("folder", type=Path, help="the folder that human plan made")
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="the folder that human plan made")
     parser.set_defaults(step_run=step_run)
     return parser
 

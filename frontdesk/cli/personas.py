@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--design", choices=("full", "balanced"), default="full", help="every combination, or a balanced fraction"
     )
     parser.add_argument("--size", type=int, metavar="N", help="how many personas a balanced design has")
-    parser.add_argument("--seed", type=int, default=0, help="which balanced fraction (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="which balanced fraction (default: 0)")
     parser.add_argument("--json", action="store_true", help="one JSON object a line on stdout")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write to a .jsonl or .csv file")
 

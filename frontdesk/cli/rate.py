@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="battles: CSV, TSV, XLSX, JSON lines, a JSON array or Parquet; many files as FOLDER, PATTERN or "
         "s3://…; judgments of MT-bench or arena-hard, Inspect logs, or a folder of these",
     )
-    source.add_argument("--run", type=Path, dest="run_dir", metavar="DIR", help="the same, as an option")
+    source.add_argument("--run", type=Path, dest="run_dir", metavar="DIR", help="the same as RUN")
     source.add_argument("--input", type=Path, metavar="FILE", help="a verdicts.jsonl anywhere")
     source.add_argument(
         "--scores",
@@ -44,7 +44,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--config", type=Path, metavar="CONFIG", help="take [rate] settings from this configuration"
     )
     parser.add_argument("--baseline", metavar="NAME", help="whom arena-hard compared with, if its files lack it")
-    parser.add_argument("--out", "--output", type=Path, dest="out", metavar="DIR", help="where to write")
+    parser.add_argument(
+        "--out",
+        "--output",
+        type=Path,
+        dest="out",
+        metavar="DIR",
+        help="where to write (default: RUN; of anything else nothing is written)",
+    )
     parser.add_argument(
         "--by", action="append", default=[], metavar="COLUMN", help="a table per level; repeatable"
     )
@@ -213,7 +220,7 @@ def _settings(args: argparse.Namespace) -> Settings:
         if (value := getattr(args, name)) is not None
     }
     if args.anchor is not None:
-        given["anchor"] = _anchor(args.anchor)
+        given["anchor"] = options.named_number("--anchor", args.anchor)
     if args.cluster == "none":
         given["clustered"] = False
     return replace(_configured(args), **given)
@@ -230,15 +237,6 @@ def _configured(args: argparse.Namespace) -> Settings:
     if args.run_dir is not None and (args.run_dir / "run.toml").is_file():
         return settings_of(load(args.run_dir / "run.toml"))
     return Settings()
-
-
-def _anchor(text: str) -> tuple[str, float]:
-    name, _, value = text.rpartition("=")
-    try:
-        return name, float(value)
-    except ValueError:
-        name = ""
-    raise Problem(f"--anchor: found {text!r}, expected NAME=VALUE with a number")
 
 
 def _print(board: Leaderboard, *, as_json: bool) -> None:
@@ -260,7 +258,7 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
     for note in (*(spoken(note, language) for note in board.notes), *([] if stop is None else [stop])):
         console.print(terminal.styled(told(f"note: {note}")))
     titles = ["rank", "places", "model", "rating", level_text(board.level), "w / l / t", "win rate"]
-    titles += ["s: median (95 %)", "$ / 1,000"] if board.has_service else []
+    titles += ["s: median (95%)", "$ / 1,000"] if board.has_service else []
     heads = [Head(head(title), number=title != "model", name=title == "model") for title in titles]
     for number, group in enumerate(board.groups, 1):
         rows = [

@@ -26,8 +26,11 @@ Table = dict[str, object]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    options.add_run_folder(parser)
     what = parser.add_argument_group("what changes")
-    what.add_argument("--add", action="append", default=[], metavar="NAME", help="an endpoint to compare as well")
+    what.add_argument(
+        "--add", action="append", default=[], metavar="NAME", help="an endpoint to compare as well; repeatable"
+    )
     what.add_argument(
         "--against", action="append", default=[], metavar="NAME", help="whom it meets (all the others); repeatable"
     )
@@ -47,7 +50,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--abandon", action="store_true", help="drop a refresh that was stopped: the run is again as it was before"
     )
-    options.add_run_folder(parser)
     options.add_partial_option(parser)
     parser.add_argument("--dry-run", action="store_true", help="print the calls it would take; call nothing")
     parser.add_argument("--json", action="store_true", help="print the history's line (or the estimate) as JSON")

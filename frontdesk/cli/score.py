@@ -64,9 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="people's sheets: as in sheets.jsonl, or subjects x elements",
     )
     tables.add_argument("--reference", metavar="NAME", help="compare every judge with this one (a teacher, say)")
-    tables.add_argument(
-        "--resamples", type=int, default=1000, metavar="N", help="accepted; draws nothing any more"
-    )
+    tables.add_argument("--resamples", type=int, default=1000, metavar="N", help=argparse.SUPPRESS)
     parser.add_argument("--seed", type=int, help="replaces [run] seed")
     parser.add_argument("--language", choices=languages(), help="replaces [run] language")
     parser.add_argument("--prompts", metavar="DIR", help="a folder of prompt files that replace the shipped ones")

@@ -12,7 +12,9 @@ from frontdesk.runner.told import tell
 
 def configure(parser: argparse.ArgumentParser) -> None:
     options.add_run_folder(parser)
-    parser.add_argument("--port", type=options.port, default=0, help="of 127.0.0.1; 0 takes a free one (0)")
+    parser.add_argument(
+        "--port", type=options.port, default=0, metavar="N", help="of 127.0.0.1 (default: a free one)"
+    )
     parser.add_argument("--json", action="store_true", help="print the run as it stands now, and leave")
 
 
@@ -27,10 +29,10 @@ def run(args: argparse.Namespace) -> int:
         return 0
     from frontdesk.web.watch import watching
 
-    with watching(run_watched, args.port) as address:
-        tell(f"watch: {address}  (Ctrl-C ends the page, not the run)", file=sys.stderr, flush=True)
-        try:
+    try:
+        with watching(run_watched, args.port) as address:
+            tell(f"watch: {address}  (Ctrl-C ends the page, not the run)", file=sys.stderr, flush=True)
             threading.Event().wait()
-        except KeyboardInterrupt:
-            return 0
+    except KeyboardInterrupt:
+        pass
     return 0

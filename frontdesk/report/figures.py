@@ -32,7 +32,14 @@ def limits(lower: float | None, upper: float | None) -> str:
 
 def span_of_points(lower: float | None, upper: float | None) -> str:
     """An interval of a gap in rating points, with its signs, open where it has no limit."""
-    return f"[{', '.join('…' if value is None else f'{value:+.0f}' for value in (lower, upper))}]"
+    return f"[{_points(lower)}, {_points(upper)}]"
+
+
+def _points(limit: float | None) -> str:
+    """A limit; on which side of zero it lies is seen also where it rounds to zero."""
+    if limit is None:
+        return "…"
+    return f"{limit:+.0f}" if round(limit) or not limit else f"{limit:+.1g}"
 
 
 def span(lower: float | None, upper: float | None) -> str:
@@ -77,7 +84,8 @@ def service_texts(model: RatedModel) -> tuple[str, str]:
     """
     seconds, dollars_ = "–", "–"
     if model.latency_s is not None and model.latency_p95_s is not None:
-        seconds = f"{model.latency_s:.3g} ({model.latency_p95_s:.3g}){_of(model.timed, model.replies)}"
+        half, most = (f"{round(value, 3):.3g}" for value in (model.latency_s, model.latency_p95_s))
+        seconds = f"{half} ({most}){_of(model.timed, model.replies)}"
     if model.usd_per_1000 is not None:
         dollars_ = f"{model.usd_per_1000:.2f}{_of(model.priced, model.replies)}"
     return seconds, dollars_

@@ -5,7 +5,6 @@ A dialogue counts once for each kind, however often it struck. Rates are of all 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -177,7 +176,7 @@ def failures(talks: Sequence[Talk], material: Material) -> dict[str, dict[str, A
     return finder.result()
 
 
-def _matches(said: Sequence[Utterance], pattern: re.Pattern[str], role: str | None = None) -> list[int]:
+def _matches(said: Sequence[Utterance], pattern: phrases.Phrases, role: str | None = None) -> list[int]:
     """Places where a pattern is found; the opener is not the model's and is never looked at."""
     return [at for at, each in enumerate(said) if at and role in (None, each.role) and pattern.search(each.text)]
 

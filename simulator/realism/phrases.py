@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from simulator.style.traits import THANKS
 
@@ -13,23 +13,51 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _any(*patterns: str) -> re.Pattern[str]:
+class Phrases:
+    """Phrases looked for without regard to case, in a fraction of what one pattern that ignores it takes.
+
+    A text is made lower case once, so that alternatives are told apart by their first letter; those without a word
+    in ASCII are tried only where a text has a letter beyond it.
+    """
+
+    def __init__(self, *patterns: str) -> None:
+        lowered = [_PART.sub(lambda part: part[1] or part[2].lower(), pattern) for pattern in patterns]
+        is_beyond = [
+            not each.isascii() and not _ASCII_WORD.search(_PART.sub(lambda part: part[2] or " ", each))
+            for each in lowered
+        ]
+        self._any, self._beyond = (
+            _joined([each for each, beyond in zip(lowered, is_beyond, strict=True) if beyond == wanted])
+            for wanted in (False, True)
+        )
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first match in the text made lower case, or None."""
+        text = text.lower()
+        match = self._any.search(text)
+        return match if match is not None or text.isascii() else self._beyond.search(text)
+
+
+_PART = re.compile(r"(\\.)|([^\\]+)", re.DOTALL)
+"""An escape, which stays as it is, or what stands between escapes."""
+_ASCII_WORD = re.compile("[a-z]{2}")
+
+
+def _joined(patterns: Sequence[str]) -> re.Pattern[str]:
     """One pattern for all. What begins alike is tried once: most places are no beginning of a word or line."""
     groups = {start: [pattern for pattern in patterns if pattern.startswith(start)] for start in (r"\b", r"^\W*")}
     rest = [pattern for pattern in patterns if not pattern.startswith(tuple(groups))]
     parts = [
-        f"{start}(?:{_either(phrase[len(start) :] for phrase in phrases)})"
-        for start, phrases in groups.items()
-        if phrases
+        f"{start}(?:{_either(each[len(start) :] for each in alike)})" for start, alike in groups.items() if alike
     ]
-    return re.compile("|".join([*parts, *([_either(rest)] if rest else [])]), re.IGNORECASE | re.MULTILINE)
+    return re.compile("|".join([*parts, *([_either(rest)] if rest else [])]) or r"(?!)", re.MULTILINE)
 
 
 def _either(patterns: Iterable[str]) -> str:
     return "|".join(f"(?:{pattern})" for pattern in patterns)
 
 
-FAREWELL = _any(
+FAREWELL = Phrases(
     r"\b(?:good)?bye\b", r"\bsee you\b(?=\W*(?:$|later|soon|tomorrow|next|then|around|again|on|in))",
     r"\btake care\b",
     r"\b(?:cheers|(?:much|really) appreciated|appreciate (?:it|that|your|all))\b",
@@ -39,13 +67,13 @@ FAREWELL = _any(
     "안녕히", "다음에 (?:또 )?(?:봬|뵐|봐)", "수고하(?:세요|셨)", "좋은 하루",
 )  # fmt: skip
 
-HEDGES = _any(
+HEDGES = Phrases(
     r"\b(?:maybe|perhaps|probably|i guess|i think|i suppose|not (?:really |so |too )?sure|idk|kinda|might be)\b",
     r"\b(?:i don['’]?t (?:really )?know|sort of|kind of|is that right|right\?)",
     "아마", "것 같", "거 같", "확실하(?:진|지)", "모르겠", "맞(?:나요|아요|죠)\\?", "인가요\\?", "글쎄",
 )  # fmt: skip
 
-TEACHER_TALK = _any(
+TEACHER_TALK = Phrases(
     r"\b(?:great|excellent|fantastic|wonderful) (?:question|job|work|observation|thinking)\b",
     r"\b(?:good job|well done|you['’]?re on the right track|nice work)\b",
     r"\bhow (?:can|may) i (?:help|assist) you\b",
@@ -73,10 +101,10 @@ TEACHER_TALK = _any(
 )  # fmt: skip
 """In a student's mouth: the student has become the teacher, or an assistant."""
 
-TEACHER_NAME = _any(r"^\W*(?:teacher|tutor|assistant|선생님|교사|튜터)\W{0,3}[:：]")
-STUDENT_NAME = _any(r"^\W*(?:student|user|학생|사용자)\W{0,3}[:：]")
+TEACHER_NAME = Phrases(r"^\W*(?:teacher|tutor|assistant|선생님|교사|튜터)\W{0,3}[:：]")
+STUDENT_NAME = Phrases(r"^\W*(?:student|user|학생|사용자)\W{0,3}[:：]")
 
-PROMPT_WORDS = _any(
+PROMPT_WORDS = Phrases(
     r"\bself[- _]efficacy\b", r"\bgoal[- _]commitment\b", r"\b(?:low|high)[- ]motivation\b",
     r"\b(?:system prompt|my persona|this persona|seed question|role[- ]?play(?:ing)?)\b",
     r"\b(?:simulated|playing a|play the) student\b", r"\bstay(?:ing)? in character\b",
@@ -95,7 +123,7 @@ PROMPT_WORDS = _any(
 )  # fmt: skip
 """Words of the instructions, and marks of chat templates."""
 
-THINKING = _any(
+THINKING = Phrases(
     r"</?(?:think|thinking|thought|reasoning|scratchpad)>",
     r"^\W*(?:thought|thinking|thoughts|reasoning|internal monologue|생각|추론)\W{0,3}[:：]",
     r"^\W*(?:(?:okay|ok|alright|hmm)\W+)?(?:so )?"
@@ -121,7 +149,7 @@ THINKING = _any(
 )  # fmt: skip
 """A model's deliberation in what should be speech."""
 
-REFUSALS = _any(
+REFUSALS = Phrases(
     r"\b(?:sorry|afraid|apologi[sz]e)\b.{0,24}\bi (?:can(?:no|['’])t|am unable to|won['’]t) "
     r"(?:help|assist|provide|comply|continue|fulfil|engage|discuss|do that|answer that)",
     r"\bi (?:can(?:no|['’])t|won['’]t) (?:assist|comply|help (?:you )?with (?:that|this))",

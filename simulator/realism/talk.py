@@ -53,4 +53,4 @@ def plain_words(text: str) -> tuple[str, ...]:
 
 def ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
     """Every run of ``n`` words, in order."""
-    return [tuple(words[at : at + n]) for at in range(len(words) - n + 1)]
+    return list(zip(*(words[at:] for at in range(n)), strict=False))

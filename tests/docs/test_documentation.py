@@ -17,7 +17,8 @@ from types import ModuleType
 
 import pytest
 
-from frontdesk.cli import COMMANDS, main
+from frontdesk.cli import COMMANDS, PROGRAM, main, of_command
+from frontdesk.cli.examples import EXAMPLES, lines
 from frontdesk.web.chromium import find_chromium, flags
 from tests.support.axe import serious_findings
 from tests.support.small_runs import REPOSITORY
@@ -53,6 +54,10 @@ def test_the_site_fetches_nothing_and_can_be_searched(site: Path) -> None:
     notebook = (site / "notebooks" / "benchmark" / "index.html").read_text(encoding="utf-8")
     assert "judge: 144 of 144 rounds" in notebook
     assert "<table" in notebook
+    leads = (each for page in pages for each in re.findall(r'href="#([^"]+)"', page.read_text(encoding="utf-8")))
+    assert [lead for lead in leads if lead[0].isdigit()] == [], (
+        "what follows the reader down a page looks for no such"
+    )
 
 
 @pytest.fixture
@@ -91,10 +96,15 @@ def test_a_search_finds_a_page_without_a_network_and_pages_can_be_read(served: s
         assert found.filter(has_text="Neighbours").count()
         for place in ("", "commands/", "notebooks/benchmark/"):
             page.goto(f"{served}{place}")
-            for width in (390, 1400):
+            for width in (390, 800, 1400):
                 page.set_viewport_size({"width": width, "height": 900})
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, (place, width)
             assert serious_findings(page) == [], place
+            page.emulate_media(color_scheme="dark")
+            page.wait_for_function("document.documentElement.dataset.bsTheme === 'dark'")
+            page.wait_for_timeout(400)  # colours glide
+            assert serious_findings(page, "color-contrast") == [], place
+            page.emulate_media(color_scheme="light")
         browser.close()
     assert trouble == []
     assert [url for url in asked if not url.startswith((served, "data:", "blob:"))] == []
@@ -110,6 +120,27 @@ def test_what_is_made_of_the_program_is_as_the_program_is() -> None:
         assert (DOCS / name).read_text(encoding="utf-8") == text, f"{name} is old: make reference"
     commands = (DOCS / "commands.md").read_text(encoding="utf-8")
     assert re.findall(r"^## (\S+)$", commands, re.MULTILINE) == list(COMMANDS)
+
+
+def test_every_command_that_is_written_can_be_read() -> None:
+    written = [line for name in EXAMPLES if name != "completion" for line in lines(name, PROGRAM)]
+    for page in [REPOSITORY / "README.md", *DOCS.rglob("*.md")]:
+        for block in re.findall(r"```(?:sh|text)?\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            lines_of_block = block.replace("\\\n", " ").splitlines()
+            written += [line for line in lines_of_block if line.startswith(f"{PROGRAM} ") and "[" not in line]
+    assert len(written) > 100
+    for line in written:
+        words = shlex.split(line, comments=True)[1:]
+        end = next((at for at, word in enumerate(words) if word in (">", "|", "&&")), len(words))
+        of_command(words[0]).parse_args(words[1:end])  # raises Misused, having said why
+    steps = {f"human {step}" for step in of_command("human").step_names()}
+    assert set(EXAMPLES) == set(COMMANDS) - {"human"} | steps
+
+
+def test_links_of_what_stands_outside_of_the_site_lead_somewhere() -> None:
+    for page in (REPOSITORY / "README.md", REPOSITORY / "CHANGELOG.md"):
+        targets = re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text(encoding="utf-8"))
+        assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
 def test_your_own_csv_becomes_a_verdict_as_the_page_says(

@@ -29,6 +29,24 @@ KOREAN = {
 }
 """What the Korean report can have otherwise than the English one."""
 WIDTHS = (390, 800, 1400)
+SPLIT = """() => {
+  const found = [];
+  for (const cell of document.querySelectorAll("th, td.n")) {
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const words = walker.currentNode.data;
+      for (const { 0: word, index } of words.matchAll(/(?<![^\\s-])[\\p{L}\\d]{2,12}(?![^\\s-])/gu)) {
+        const range = document.createRange();
+        range.setStart(walker.currentNode, index);
+        range.setEnd(walker.currentNode, index + word.length);
+        const tops = [...range.getClientRects()].map(({ top }) => Math.round(top));
+        if (tops.some((top) => Math.abs(top - tops[0]) > 8)) found.push(word);
+      }
+    }
+  }
+  return found;
+}"""
+"""The short words in headings and numbers of tables that stand on two lines, letter by letter."""
 NOTEBOOKS = REPOSITORY / "docs" / "notebooks"
 KINDS = ("report", "report-ko", "site", "match", "endpoint", "comparison", "agreement", "agent-runs", "score")
 
@@ -70,6 +88,7 @@ def look(page: Any, schemes: Mapping[str, tuple[str, ...]] = SCHEMES) -> None:
         for width in WIDTHS if scheme == "light" else reversed(WIDTHS):
             page.set_viewport_size({"width": width, "height": 900})
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (page.url, width)
+            assert page.evaluate(SPLIT) == [], (page.url, width)
         page.evaluate(
             "window.scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })"
         )  # bars lie on nothing

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gateway.prompts import load
 from runstore.publish import has_visible
 from simulator.speech import read_reply, read_speech
 
@@ -33,6 +34,20 @@ from simulator.speech import read_reply, read_speech
 def test_rules(raw, role, text, notes):
     speech = read_speech(raw, role)
     assert (speech.text, speech.notes) == (text, notes)
+
+
+@pytest.mark.parametrize(("language", "asked"), [("en", "no number or label"), ("ko", "번호")])
+def test_the_kinds_bear_no_numbers_and_a_number_that_a_student_says_stays(language, asked):
+    prompt = load("simulator", "student", language).text
+    assert not any(line.lstrip(" -*([").startswith(tuple("123456")) for line in prompt.splitlines())
+    assert asked in prompt
+    for said in (
+        "2. because the pivot is the largest",
+        "1.5 times?",
+        "2번 줄이 이해가 안 돼요",
+        "3) 그럼 힙은요?",
+    ):
+        assert read_speech(said, "student").text == said
 
 
 def test_the_end_marker_counts_at_the_end_only():

@@ -75,3 +75,22 @@ def test_a_score_table_is_read_with_its_gaps(tmp_path: Path) -> None:
     path.write_text("subject,total,mode,q\ns1,high,agent,1\n", encoding="utf-8")
     with pytest.raises(InputProblem, match="found high, expected a number"):
         read_scores(path, model="mode", item="q")
+
+
+def test_the_scores_of_mt_bench_meet_turn_by_turn_and_minus_one_is_none(tmp_path: Path) -> None:
+    file = tmp_path / "gpt-4_single.jsonl"
+    rows = [
+        {"question_id": question, "model": model, "judge": ["gpt-4", judge], "user_prompt": "p", "judgment": "j",
+         "score": score, "turn": turn, "tstamp": 1.5}
+        for question in (81, 82)
+        for turn, judge in ((1, "single-v1"), (2, "single-v1-multi-turn"))
+        for model, score in (("X", 8 - 3 * turn), ("Y", -1 if (question, turn) == (82, 2) else 4))
+    ]  # fmt: skip
+    write_jsonl(file, rows)
+    found = battles_from_scores(read_scores(file, model="model", item="question_id", measure="score"), 0)
+    assert [(row["cluster"], row["judge"], row["turn"], row["winner"]) for row in found.rows] == [
+        ("81", "gpt-4", "1", "model_a"),
+        ("81", "gpt-4", "2", "model_b"),
+        ("82", "gpt-4", "1", "model_a"),
+    ]
+    assert found.without_score == {("X", "Y"): 1}

@@ -4,9 +4,11 @@ import os
 import pty
 import re
 import shutil
+import signal
 import struct
 import sys
 import termios
+import time
 import warnings
 from fcntl import ioctl
 
@@ -14,7 +16,7 @@ import pyte
 import pytest
 from rich.cells import cell_len
 
-from frontdesk.cli import COMMANDS, main
+from frontdesk.cli import COMMANDS, main, waiting
 from tests.support.agent_runs_table import rows, table_text
 from tests.support.small_runs import REPOSITORY
 
@@ -51,10 +53,11 @@ def work(tmp_path_factory):
     return folder
 
 
-def on_a_terminal(columns, work, *arguments, **environ):
+def on_a_terminal(columns, work, *arguments, until="", **environ):
     """(exit code, what was written, the screen at the end) of a command on a terminal of so many columns.
 
-    A copy of this process runs it: what it has imported need not be imported again.
+    It is interrupted as soon as it has written ``until``. A copy of this process runs it: what it has
+    imported need not be imported again.
     """
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, columns, 0, 0))
@@ -73,6 +76,9 @@ def on_a_terminal(columns, work, *arguments, **environ):
         if not part:
             break
         said += part
+        if until and until.encode() in said:
+            os.kill(child, signal.SIGINT)
+            until = ""
     os.close(ours)
     _, status = os.waitpid(child, 0)
     screen = pyte.HistoryScreen(columns, ROWS, history=10_000)
@@ -141,6 +147,7 @@ TYPED = {
     "compare": ["compare", "run", "run"],
     "export": ["export", "run", "--as", "openai,csv"],
     "quality": ["quality", "run"],
+    "completion": ["completion", "bash"],
     "agree": ["agree", "--ratings", "ratings.csv", "--out", "agreed"],
     "agent-runs": ["agent-runs", "agent.csv", "--out", "agent", "--language", "en"],
     "personas": ["personas"],
@@ -153,8 +160,8 @@ TYPED = {
 }  # fmt: skip
 PROGRESS = ("run", "simulate", "collect", "judge", "student", "refresh", "score", "report", "estimate", "rate")
 """What draws on a terminal otherwise than on one without codes; tables of 80 columns are looked at on both."""
-ELSEWHERE = {"demo", "watch", "completion"}
-"""``demo`` needs its model and prints what ``run`` does; a page and a script are no tables."""
+ELSEWHERE = {"demo", "watch"}
+"""``demo`` needs its model and prints what ``run`` does; ``watch`` goes on until it is interrupted."""
 
 
 def typed(work, name, at):
@@ -204,3 +211,35 @@ def test_a_long_name_is_shortened_and_no_figure_is_split(work):
     _, said, _ = on_a_terminal(50, work, "rate", "--battles", "battles.csv", "--out", "rated")
     assert LONG not in said
     assert "a-tutor" in said
+
+
+def test_a_page_that_is_served_says_where_in_one_piece_and_ends_when_interrupted(work):
+    for columns in (80, 50):
+        code, said, _ = on_a_terminal(columns, work, "watch", "run", until="the run)")
+        assert code == 0
+        assert re.match(r"watch: http://127\.0\.0\.1:\d+/\S+/ ", said)
+        assert "\x1b" not in said
+
+
+def test_a_silent_command_says_that_it_is_at_it_until_it_says_something_else(monkeypatch):
+    monkeypatch.setattr(waiting, "AFTER_S", 0.5)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w", encoding="utf-8") as terminal, monkeypatch.context() as streams:
+        streams.setattr(sys, "stdout", terminal)
+        streams.setattr(sys, "stderr", terminal)
+        with waiting.shown("verify"):
+            time.sleep(1.2)
+            print("everything is the same")
+            print("half a line of progress", end="", flush=True)
+            time.sleep(1.2)
+        assert sys.stderr is terminal
+        with waiting.shown("watch"):
+            assert sys.stderr is terminal, "it waits on purpose"
+        said = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert "verify: at it for 1 s" in said
+    screen = pyte.Screen(80, 5)
+    pyte.Stream(screen).feed(said)
+    assert [line.rstrip() for line in screen.display[:2]] == ["everything is the same", "half a line of progress"]

@@ -67,7 +67,7 @@ def test_a_comparison_speaks_the_runs_language(tmp_path: Path, capsys: pytest.Ca
     for name in "ab":
         built(tmp_path / name, [A_WINS, B_WINS, A_WINS, TIED, B_WINS, A_WINS], language="ko")
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
-    assert "공통 판정 6건 중 0건이 뒤바뀌었습니다" in capsys.readouterr().out
+    assert "공통 판결 6건 중 0건이 뒤바뀌었습니다" in capsys.readouterr().out
 
 
 def test_runs_without_endpoints_in_common_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

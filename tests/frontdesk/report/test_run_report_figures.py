@@ -128,7 +128,7 @@ def test_three_endpoints_have_a_table_a_matrix_and_every_pair(tmp_path: Path) ->
         for pair in (("x", "y"), ("x", "z"), ("y", "z")):
             run.match(subset, pair, votes)
     md = written(run.write(tmp_path))[0]
-    assert "x stands first of 3 endpoints: 12 wins in 22 matches (54.5%)." in md
+    assert "x stands first of 3 endpoints: 12 wins in 22 matches (54.5%), " in md
     assert re.search(r"\| x \| 12 \| 6 \| 4 \| 22 \| 54\.5% ", md)
     assert re.search(r"\| x : y \| 6 \| 3 \| 2 \| 0 \| 63\.6% ", md)
     assert "| x |  | 63.6% (11) | 63.6% (11) |" in md

@@ -9,6 +9,7 @@ from frontdesk.report.blocks import (
     Column,
     Document,
     Example,
+    Folded,
     Section,
     Speech,
     Table,
@@ -26,6 +27,8 @@ from runstore.publish import write_json, write_text
 
 MOST_FLIPS = 50
 """Flips whose texts a report shows; ``compare.json`` lists all."""
+OPEN_FLIPS = 3
+"""Flips that stand open; the others are folded under their titles."""
 
 
 def document(comparison: Comparison, texts: tuple[Texts, Texts] | None = None, language: str = "en") -> Document:
@@ -38,7 +41,11 @@ def document(comparison: Comparison, texts: tuple[Texts, Texts] | None = None, l
     if texts is not None and comparison.flips:
         shown = comparison.flips[:MOST_FLIPS]
         about = say("flips_about", n=len(comparison.flips), of=comparison.shared, shown=len(shown))
-        examples: list[Block] = [_flip(flip, comparison, texts, say) for flip in shown]
+        whole = [_flip(flip, comparison, texts, say) for flip in shown]
+        examples: list[Block] = [
+            *whole[:OPEN_FLIPS],
+            *(Folded(each.title, (each,)) for each in whole[OPEN_FLIPS:]),
+        ]
         sections.append(Section("flips", say("flips"), [Text(about, "soft"), *examples]))
     return Document(
         say("title", before=comparison.runs[0], after=comparison.runs[1]), language, None, [], sections

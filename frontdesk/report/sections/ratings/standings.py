@@ -16,8 +16,10 @@ _STANDINGS = ("better_than", "worse_than", "not_apart_from", "not_enough_against
 
 
 def standings(board: Leaderboard, say: Words) -> list[str]:
-    """One sentence a model: whom it is better than, worse than, and not told apart from."""
+    """One sentence a model: whom it is better than, worse than, and not told apart from; one where none is."""
     said: list[str] = []
+    if len(board.models) > 2 and {pair.decision for pair in board.pairs} == {"not told apart"}:
+        return [say("none_apart", n=len(board.models))]
     for model in board.models:
         others: dict[str, list[str]] = {}
         for pair in board.pairs:

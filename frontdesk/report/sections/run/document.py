@@ -37,7 +37,7 @@ def document(data: RunData, language: Language) -> Document:
         examples(data, say),
         dialogues(data, say),
         removed(data, say),
-        quality(data.quality, data.config),
+        quality(data.quality, data.config, language),
         missing(data, say),
         cost(data, say),
         provenance(data, say),

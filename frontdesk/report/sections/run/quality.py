@@ -19,13 +19,12 @@ from runstore.records import Language
 from simulator.realism.result import FailureRate, Fidelity, Gate, Group, NoRealism, Quality, Realism
 
 
-def quality(assessed: Quality | None, config: Config) -> Section | None:
+def quality(assessed: Quality | None, config: Config, language: Language) -> Section | None:
     """The section of a run's report; None where quality has not been assessed."""
     if assessed is None:
         return None
-    language = config.run.language
     blocks = [_lead(assessed.gate, language), _profile(assessed, language), *_distance(assessed.realism, language)]
-    blocks += [_failures(assessed.failures, language), *_fidelity(assessed.fidelity, config)]
+    blocks += [_failures(assessed.failures, language), *_fidelity(assessed.fidelity, config, language)]
     return Section("quality", _say("students", language), blocks)
 
 
@@ -43,7 +42,7 @@ def document(assessed: Quality, config: Config) -> Document:
             _say("realism", language),
             [*_distance(near, language), *_groups(near.levels, language), *_groups(near.personas, language)],
         ),
-        Section("fidelity", _say("fidelity", language), _fidelity(assessed.fidelity, config)),
+        Section("fidelity", _say("fidelity", language), _fidelity(assessed.fidelity, config, language)),
         Section("failures", _say("failures", language), [_failures(assessed.failures, language, rules=True)]),
         *_steered(assessed, language),
         Section("diversity", _say("diversity", language), [_diversity(assessed, language)]),
@@ -81,7 +80,7 @@ def console(assessed: Quality, config: Config) -> list[Block]:
     language = config.run.language
     return [
         _profile(assessed, language),
-        *_fidelity(assessed.fidelity, config),
+        *_fidelity(assessed.fidelity, config, language),
         _failures(assessed.failures, language),
         _checks(assessed.gate, language, brief=True),
         _lead(assessed.gate, language),
@@ -176,8 +175,7 @@ def _failures(failures: Mapping[str, FailureRate], language: Language, *, rules:
     return _table(heads, rows, language, title="" if rules else "failures")
 
 
-def _fidelity(fidelity: Fidelity, config: Config) -> list[Block]:
-    language = config.run.language
+def _fidelity(fidelity: Fidelity, config: Config, language: Language) -> list[Block]:
     directions = [
         (
             factor_name(config, row.factor),

@@ -94,6 +94,7 @@ def headline(data: RunData, say: Words) -> str:
         name=names[0],
         n=len(names),
         wins=count(first.wins.hits),
+        ties=count(first.ties),
         of=first.wins.of,
         share=percent(first.wins.value),
     )

@@ -81,7 +81,8 @@ def _panel(side: StudentSide, language: Language) -> Iterator[Block]:
     caption = _say("panel_caption", language, students=panel.students, missing=panel.missing)
     table = Table(head, rows, caption, _say("panel", language))
     title = _say("panel", language)
-    yield Either((table,), (table, dot_chart([_bar(row, language) for row in panel.gates], title)))
+    bars = [_bar(row, language) for row in panel.gates]
+    yield Either((table,), (table, dot_chart(bars, title, reference=0.0, axis=_say("value", language))))
     yield Table(
         columns(*(_say(key, language) for key in ("labeller", "precision", "recall", "given", "unfounded"))),
         [
@@ -108,11 +109,9 @@ def _option_order(side: StudentSide, language: Language) -> Iterator[Block]:
 
 
 def _bar(row: GateRow, language: Language) -> Dot:
-    """In hundredths of a point of credit, as the axis has whole numbers."""
-    value, edge = (None if x is None else 100 * x for x in (row.value, row.edge))
-    lower, upper = (edge, value) if row.side == "above" else (value, edge)
+    lower, upper = (row.edge, row.value) if row.side == "above" else (row.value, row.edge)
     return Dot(
-        _say(f"gate_{row.gate}", language), value, lower, upper, 0 if row.passed else 1, plain(row.value, 3)
+        _say(f"gate_{row.gate}", language), row.value, lower, upper, 0 if row.passed else 1, plain(row.value, 3)
     )
 
 

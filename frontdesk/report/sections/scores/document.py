@@ -132,23 +132,25 @@ def _agreement(results: ScoreResults, say: Words) -> Section | None:
 
 
 def _figures(agreed: Sequence[MeasureRow], keys: Sequence[str], title: str, rubric: Rubric, say: Words) -> Table:
-    """A measure a row; a key of two raters is looked for in their pair."""
+    """A measure a row; a key of two raters is looked for in their pair. Why there is no figure is said once."""
     rows: list[tuple[Cell, ...]] = []
+    reasons: dict[str, int] = {}
     for measure in agreed:
         if measure.kind != "element":
             paired = [
                 statistic for pair in measure.pairs for statistic in pair.statistics if len(measure.pairs) == 1
             ]
             by_key = {statistic.key: statistic for statistic in (*paired, *measure.statistics)}
-            figures = (_statistic(say, by_key[key]) if key in by_key else "" for key in keys)
+            figures = (_statistic(say, by_key[key], reasons) if key in by_key else "" for key in keys)
             rows.append(cells(summary.titled(measure.measure, rubric, say), *figures))
-    head = tuple(Column(say(key), number=False) for key in ("measure", *(f"statistic_{key}" for key in keys)))
-    return Table(head, rows, title=title)
+    head = (Column(say("measure"), number=False), *(Column(say(f"statistic_{key}"), number=True) for key in keys))
+    why = (f"({number}) {say('not_estimable', reason=reason)}" for reason, number in reasons.items())
+    return Table(head, rows, caption="; ".join(why), title=title)
 
 
-def _statistic(say: Words, statistic: StatisticRow) -> str:
+def _statistic(say: Words, statistic: StatisticRow, reasons: dict[str, int]) -> str:
     if statistic.value is None:
-        return say("not_estimable", reason=spoken(statistic.reason, say.language))
+        return f"– ({reasons.setdefault(spoken(statistic.reason, say.language), len(reasons) + 1)})"
     n = "" if statistic.n_used == statistic.n else f" ({say('of', n=statistic.n_used, of=statistic.n)})"
     return _with_interval(statistic.value, statistic.interval) + n
 

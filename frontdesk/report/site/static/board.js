@@ -145,7 +145,7 @@ const Board = {
     const colours = ["su", "sm", "st", "sx"];
     const found = Figures.reliability(this.matches);
     const rows = found.map((row, kind) => Arena.el("tr", {},
-      Arena.el("th", { scope: "row" }, Arena.el("span", { class: `key ${colours[kind]}` }), Arena.say(kinds[kind])),
+      Arena.el("th", { scope: "row" }, Arena.el("span", { class: "fit" }, Arena.el("span", { class: `key ${colours[kind]}` }), Arena.say(kinds[kind]))),
       this.number(row.count), Arena.el("td", { class: "n" }, Arena.percent(row.value), Charts.meter(row.value, colours[kind])),
       this.number(Arena.span(row.lower, row.upper))));
     const head = Arena.el("tr", {}, Arena.el("td"), ...[Arena.say("count"), Arena.say("share"), Arena.interval()].map((text) => Arena.el("th", { scope: "col", class: "n" }, text)));
