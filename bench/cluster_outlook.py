@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,10 @@ class Measured:
 
 @dataclass(frozen=True)
 class Parts:
-    """What each part takes, in seconds: a worker's CPU a call, the driver's a call, a stage's start and end."""
+    """What each part takes, in seconds: a call that holds a place, a worker's CPU a call, the driver's a call, a
+    stage's start and end."""
 
+    call: float = LATENCY_S
     worker_cpu: float = 0.0009
     merge: float = 0.000006
     publish: float = 0.00014
@@ -54,7 +55,7 @@ def simulated(
     A worker is a queue of ``concurrency`` places and one core; a stage's calls do not wait for each other.
     """
     fullest = largest_share(calls, workers)
-    waiting = math.ceil(fullest / concurrency) * LATENCY_S
+    waiting = math.ceil(fullest / concurrency) * parts.call
     computing = fullest * parts.worker_cpu
     limit = calls / (a_minute / 60)
     lending = calls * parts.desk if a_minute < math.inf else 0.0
@@ -72,25 +73,31 @@ def simulated(
     }
 
 
-def waited(one: Measured, concurrency: int) -> float:
-    """Seconds that the fullest share of a measured run waits for its calls at least."""
-    return math.ceil(largest_share(one.calls, one.workers) / concurrency) * LATENCY_S
+def fitted(few: Measured, many: Measured, concurrency: int, parts: Parts) -> Parts:
+    """Parts with start and call from two runs of one worker that differ in their calls alone.
+
+    One run could not tell the two apart: what a stage's start takes would be paid again by every call.
+    """
+    rounds = [math.ceil(span.calls / concurrency) for span in (few, many)]
+    call = (many.elsewhere_s - few.elsewhere_s) / (rounds[1] - rounds[0])
+    return replace(parts, call=call, start=max(0.0, many.elsewhere_s - rounds[1] * call))
 
 
-def outlook(spans: Sequence[Measured], driven: Mapping[str, Any], concurrency: int) -> bool:
-    """The model with what this machine measures, held to its makespans; then far out."""
-    parts = Parts(
-        merge=driven["merge_s"] / driven["count"],
-        publish=driven["publish_s"] / driven["count"],
-        start=statistics.median(
-            [one.elsewhere_s - largest_share(one.calls, one.workers) / concurrency * LATENCY_S for one in spans]
-        ),
+def outlook(few: Measured, others: Sequence[Measured], driven: Mapping[str, Any], concurrency: int) -> bool:
+    """The model with what one worker takes here, held to the makespans of several; then far out.
+
+    ``few``: one worker's run of fewer calls; the first of ``others``: its run of as many as the rest.
+    """
+    parts = Parts(merge=driven["merge_s"] / driven["count"], publish=driven["publish_s"] / driven["count"])
+    parts = fitted(few, others[0], concurrency, parts)
+    print(
+        f"one worker: {parts.start:.2f} s to start and end, {1000 * parts.call:.0f} ms a call that holds a place"
     )
     worst = 0.0
-    for one in spans:
-        model = simulated(one.calls, one.workers, concurrency, parts)["elsewhere"]
-        worst = max(worst, abs(model / one.elsewhere_s - 1))
-        print(f"{one.workers} workers: measured {one.elsewhere_s:.2f} s, model {model:.2f} s")
+    for span in others[1:]:
+        model = simulated(span.calls, span.workers, concurrency, parts)["elsewhere"]
+        worst = max(worst, abs(model / span.elsewhere_s - 1))
+        print(f"{span.workers} workers: measured {span.elsewhere_s:.2f} s, model {model:.2f} s")
     print(f"largest difference of the model: {100 * worst:.0f} % (limit 15 %)")
     print("calls          workers  limit/min   elsewhere      published   bound by")
     for calls, workers, a_minute in (
@@ -105,11 +112,10 @@ def outlook(spans: Sequence[Measured], driven: Mapping[str, Any], concurrency: i
         names = ("latency", "worker CPU", "limit a minute", "desk", "publish")
         bound = max(names, key=lambda name: told[name])
         rate = "none" if a_minute == math.inf else f"{a_minute:,.0f}"
-        print(
-            f"{calls:<14,} {workers:<8} {rate:<11} {span(told['elsewhere']):<14} {span(told['whole']):<11} {bound}"
-        )
+        spans = f"{lasting(told['elsewhere']):<14} {lasting(told['whole']):<11}"
+        print(f"{calls:<14,} {workers:<8} {rate:<11} {spans} {bound}")
     return worst <= 0.15
 
 
-def span(seconds: float) -> str:
+def lasting(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 600 else f"{seconds / 3600:.1f} h"

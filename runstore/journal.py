@@ -41,6 +41,8 @@ _STATE_START = _KEY_END + len(b'","state":"')
 _ANOTHER_ATTEMPT = b'sent","attempt":'
 _OFFSET_BITS = 44
 _MOST_OPEN = 64
+_OF_PLACE = frozenset({"interrupted", "connection"})
+"""Failures that tell of the process that asked, not of the service: another process may have an answer."""
 
 
 class Journal:
@@ -171,11 +173,11 @@ class Journal:
             if self._segment < 0 or path != self._paths[self._segment]:
                 self._read_segment(path, {})
         new = [key for key, place in self._failed.items() if known.get(key) != place]
-        self._settled.update(key for key in new if not self._was_interrupted(self._failed[key]))
+        self._settled.update(key for key in new if not self._is_of_place(self._failed[key]))
         return self.states.total() - before
 
-    def _was_interrupted(self, place: int) -> bool:
-        return self._at(place)["failure"]["kind"] == "interrupted"
+    def _is_of_place(self, place: int) -> bool:
+        return self._at(place)["failure"]["kind"] in _OF_PLACE
 
     def _index(self, line: bytes, place: int, open_calls: dict[int, int]) -> None:
         """Take in a line; ``open_calls`` counts, by key, those that were sent and have not ended."""

@@ -86,7 +86,7 @@ Place = tuple[str, str, str]
 
 
 @lru_cache(8)
-def _forms(tables: Tables, own: str) -> tuple[dict[str, Place], list[tuple[Place, re.Pattern[str]]]]:  # noqa: ARG001
+def _forms(tables: Tables, own: str) -> tuple[dict[str, Place], list[tuple[Place, re.Pattern[str]]]]:  # noqa: ARG001 - a cache's key
     """Places of whole sentences, and of forms with fields, those that say most themselves first."""
     exact: dict[str, Place] = {}
     forms: list[tuple[int, Place, re.Pattern[str]]] = []

@@ -43,6 +43,8 @@ SCHEMA = Schema(
     },
 )
 SHORTEST_QUOTE = 4
+_NOBODY = ("", "null", "none")
+"""How models write that a move is aimed at nothing."""
 _MOVES: tuple[MoveName, ...] = get_args(MoveName)
 Read = tuple[MoveLabel, ...]
 
@@ -115,9 +117,13 @@ def _label(topic: Topic, row: object, said: str, node: str, labeller: str) -> Mo
         return None
     given = cast("dict[str, Any]", row)
     component, move, target, quote = (given.get(key) for key in ("component", "move", "target", "quote"))
-    if component not in topic.component or move not in _MOVES or not isinstance(quote, str):
+    move = move.strip().casefold() if isinstance(move, str) else move
+    target = None if isinstance(target, str) and target.strip().casefold() in _NOBODY else target
+    if not isinstance(component, str) or component not in topic.component:
         return None
-    if target is not None and target not in topic.misconception:
+    if move not in _MOVES or not isinstance(quote, str):
+        return None
+    if target is not None and not (isinstance(target, str) and target in topic.misconception):
         return None
     is_long = sum(character.isalnum() for character in quote) >= SHORTEST_QUOTE
     return MoveLabel(

@@ -7,7 +7,7 @@ student may carry verdicts is for the admission panel: prompted models learn fro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_uppercase
@@ -216,12 +216,18 @@ def read_choice(shown: Shown, raw: str, finish: str, talk: Sequence[Utterance] =
     )
     if reply.value is None:
         return Reading(None, is_readable=False, reason=reply.reason)
-    answer, reason, support = (reply.value.get(key) for key in ("answer", "reason", "support"))
-    known = isinstance(answer, str) and answer in {*shown.options, DONT_KNOW} and isinstance(support, str)
-    is_reason = reason in {*shown.reasons, DONT_KNOW} if shown.reasons else isinstance(reason, str | None)
-    if not known or not is_reason:
-        return Reading(None, is_readable=False, reason=f"{answer!r:.40} and {reason!r:.40} are no marks of it")
-    return Reading(Chosen(str(answer), reason, str(support)), is_readable=True)
+    given, because, support = (reply.value.get(key, "") for key in ("answer", "reason", "support"))
+    answer = _mark(given, shown.options)
+    reason = _mark(DONT_KNOW if because is None else because, shown.reasons)
+    if answer is None or (shown.reasons and reason is None) or not isinstance(support, str):
+        return Reading(None, is_readable=False, reason=f"{given!r:.40} and {because!r:.40} are no marks of it")
+    return Reading(Chosen(answer, reason, support), is_readable=True)
+
+
+def _mark(given: object, marks: Collection[str]) -> str | None:
+    """The mark that is meant, in whatever case, as a number, or with a bracket or stop."""
+    bare = str(given).strip(" .:()[]").upper() if isinstance(given, str | int) else None
+    return bare if bare in marks or bare == DONT_KNOW else None
 
 
 def _answered(name: str, asked: Asked[Chosen | None]) -> Chosen:

@@ -13,7 +13,8 @@ from gateway.thinking import without_thinking
 Letter = Literal["a", "b", "c"]
 
 _EMPHASIS = str.maketrans("", "", "*_`")
-_SIGNS = ("#", "＃", "﹟")
+_EMPHASISED = re.compile("[*_`]")
+_SIGNS = re.compile("[#＃﹟]")
 """All that becomes a ``#`` where texts are folded: one without them holds no line that ``###`` opens."""
 _LETTER = re.compile(r"(?<![A-Za-z0-9\\])\(\s*([abc])\s*\)", re.IGNORECASE)
 _UNDECIDED = re.compile(
@@ -44,10 +45,13 @@ def read_marker(raw: str, *, finish: str = "stop", quoted: Sequence[str] = ()) -
     """
     if not finished(finish):
         return LetterReading(None, CUT_OFF)
-    lines = [line.strip() for line in plain_text(without_thinking(raw)).translate(_EMPHASIS).split("\n")]
+    text = plain_text(without_thinking(raw))
+    if _EMPHASISED.search(text):
+        text = text.translate(_EMPHASIS)
+    lines = [line.strip() for line in text.split("\n")]
     if not any(lines):
         return LetterReading(None, "the reply is empty")
-    sources = [folded(text) for text in quoted if any(sign in text for sign in _SIGNS)]
+    sources = [folded(text) for text in quoted if _SIGNS.search(text)]
     starts = [index for index, line in enumerate(lines) if line.startswith("###")]
     passed_over = False
     end = len(lines)

@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
         return code
     folder.config()
     with history.held(folder):
-        quality = write_quality(folder, dict(_limit(text) for text in args.limit))
+        quality = write_quality(folder, dict(options.named_number("--limit", text) for text in args.limit))
         section.write_quality(folder, quality)
         assessed = quality.found
         for name in ("quality.json", "quality.md"):
@@ -160,12 +160,3 @@ def _learn(args: argparse.Namespace) -> int:
     profile = learn(talks, chosen, "transcripts of the user's own")
     sys.stdout.write(to_json(profile, indent=True).decode() + "\n" if args.json else as_yaml(profile))
     return 0
-
-
-def _limit(text: str) -> tuple[str, float]:
-    name, _, value = text.partition("=")
-    try:
-        return name, float(value)
-    except ValueError:
-        name = ""
-    raise Problem(f"--limit: found {text!r}, expected NAME=VALUE with a number")

@@ -177,7 +177,7 @@ def difference(name: str, before: bytes, after: bytes) -> str:
         try:
             return _first_key(json.loads(before), json.loads(after))
         except ValueError:
-            pass
+            pass  # no JSON: compared by lines
     old, new = before.split(b"\n"), after.split(b"\n")
     for number, (left, right) in enumerate(zip(old, new, strict=False), 1):
         if left != right:

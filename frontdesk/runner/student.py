@@ -178,7 +178,7 @@ class StudentStage:
         subset = branch.at.subset
         fields = {"dialogue_id": subset.dialogue, "subset_id": subset.id, "topic": subset.subject}
 
-        async def reply(history: Sequence[Utterance], states: Mapping[str, str], path: Samples) -> Said:  # noqa: ARG001
+        async def reply(history: Sequence[Utterance], states: Mapping[str, str], path: Samples) -> Said:  # noqa: ARG001 - no ``states``
             prompt = self.rolling.roles.teacher_prompt(history, style, fields, given.system)
             repeat = hashed_number(branch.at.who, *path)
             answer = await ask(endpoint, prompt, repeat=repeat, stage=STAGE, item=branch.name)

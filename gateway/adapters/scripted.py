@@ -152,7 +152,7 @@ class ScriptedAdapter:
         """By what the file says, so that it may be moved."""
         return self._address
 
-    def headers(self, key: str | None) -> dict[str, str]:  # noqa: ARG002
+    def headers(self, key: str | None) -> dict[str, str]:  # noqa: ARG002 - a file takes no key
         return {}
 
     def compose(self, prompt: Prompt) -> bytes:
@@ -160,7 +160,7 @@ class ScriptedAdapter:
         schema = {"schema": prompt.schema.schema} if prompt.schema is not None else {}
         return reading.dumps({"role": prompt.role, "messages": messages, **self._sampling, **schema})
 
-    async def send(self, sent: bytes, wire: Wire) -> Answer:  # noqa: ARG002
+    async def send(self, sent: bytes, wire: Wire) -> Answer:  # noqa: ARG002 - nothing is sent
         request = cast("dict[str, Any]", reading.loads(sent))
         if self._reader is not None:
             said = self._reader(request)

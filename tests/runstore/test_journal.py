@@ -289,3 +289,12 @@ def test_lines_are_json_that_any_reader_can_read(tmp_path):
     write(tmp_path, [1])
     for line in segments(tmp_path)[0].read_bytes().splitlines():
         assert orjson.loads(line)["crc"]
+
+
+def test_what_another_process_could_not_reach_or_end_is_not_settled_for_this_one(tmp_path):
+    journal = Journal(tmp_path)
+    for number, kind in enumerate((b"server", b"connection", b"interrupted")):
+        write(tmp_path, [number], state="failed", body=b',"failure":{"kind":"%b"}' % kind)
+    assert journal.catch_up() > 0
+    assert [journal.settled_failure(key(number)) is not None for number in range(3)] == [True, False, False]
+    journal.close()

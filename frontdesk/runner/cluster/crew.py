@@ -8,6 +8,7 @@ import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,7 +21,7 @@ from frontdesk.runner.cluster.desk import MachinesLost
 from frontdesk.runner.cluster.quiet import quiet
 from frontdesk.runner.cluster.segments import lines_of, share_of_rows
 from frontdesk.runner.cluster.service import OPERATION, DeskPlugin
-from frontdesk.runner.cluster.shard import Order, kept_folder, run_shard, sees
+from frontdesk.runner.cluster.shard import PACKAGE, Order, about, kept_folder, run_shard
 from frontdesk.runner.cluster.shares import Share
 from frontdesk.runner.intent import HOW, QUESTIONS
 from frontdesk.runner.pipeline import Pipeline
@@ -156,14 +157,22 @@ class Crew:
         return names
 
     async def look_around(self, pipeline: Pipeline, workers: Sequence[str]) -> None:
-        """Which workers see the run folder; whether all have their keys. Raises Problem."""
+        """Which workers see the run folder; whether all have this version, and their keys. Raises Problem."""
         mark = pipeline.folder.journal / f".seen-by-{self.run}"
         mark.touch()
         try:
-            seen = await self.client.run(sees, str(mark.resolve()), workers=list(workers))
+            told: dict[str, tuple[str, bool] | Exception] = await self.client.run(
+                about, str(mark.resolve()), workers=list(workers), on_error="return"
+            )
         finally:
             mark.unlink(missing_ok=True)
-        self.seen.update(seen)
+        own = version(PACKAGE)
+        for worker, answer in told.items():
+            if isinstance(answer, Exception) or answer[0] != own:
+                raise Problem(
+                    f"--on {self.on.text}: worker {worker} {_unlike(answer)}; install {PACKAGE} {own} there"
+                )
+            self.seen[worker] = answer[1]
         if self.on.is_private:
             return
         names = list(keys.variables(pipeline.config, list(pipeline.opened().endpoints)))
@@ -221,6 +230,13 @@ class Crew:
             limited=tuple(name for name, endpoint in gateway.endpoints.items() if any(endpoint.limits)),
             caps=gateway.budget.caps,
         )
+
+
+def _unlike(answer: tuple[str, bool] | Exception) -> str:
+    """What keeps a worker from running what the driver runs."""
+    if isinstance(answer, Exception):
+        return f"cannot run {PACKAGE} ({type(answer).__name__}: {answer})"
+    return f"has {PACKAGE} {answer[0]}"
 
 
 def _check_certificates(on: On) -> None:

@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -136,8 +137,14 @@ def _journal(order: Order) -> Journal:
     return Journal(folder)
 
 
+PACKAGE = "tutor-arena"
 OWN_DISK = "TUTOR_ARENA_OWN_DISK"
 """Where a worker's environment sets this, it writes to its own disk, even if it sees the run folder."""
+
+
+def about(path: str) -> tuple[str, bool]:
+    """On a worker: the version that is installed there, and whether it sees the run folder, by a file in it."""
+    return version(PACKAGE), sees(path)
 
 
 def sees(path: str) -> bool:
@@ -176,7 +183,7 @@ async def _asked(desk: Desk, *what: object) -> Any:
     """What the desk says. Raises MachinesLost: without it nothing may be asked of a model."""
     try:
         return await desk(*what)
-    except Exception as error:
+    except Exception as error:  # whatever the connection or the scheduler's side raises
         raise MachinesLost(f"the scheduler cannot be reached: {type(error).__name__}: {error}") from error
 
 
@@ -302,7 +309,7 @@ class _Shard:
             await asyncio.sleep(BEAT_S)
             try:
                 stop = await self._beat()
-            except Exception as error:
+            except Exception as error:  # whatever the connection or the scheduler's side raises
                 self._end(MachinesLost(f"the scheduler cannot be reached: {type(error).__name__}: {error}"))
                 return
             if stop is not None and self._gateway.stopped is None:

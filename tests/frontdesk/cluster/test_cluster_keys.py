@@ -3,12 +3,13 @@
 import shutil
 import socket
 import subprocess
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from tests.support.machines import machines
-from tests.support.small_runs import start, write_config
+from tests.support.small_runs import REPOSITORY, start, write_config
 
 SECRET = "sk-of-the-driver-alone-0123456789"
 TINY = {"dialogues": 2, "subsets": 2, "concurrency": 4, "endpoint": {"api_key_env": "OWN_KEY_OF_THE_TEST"}}
@@ -77,4 +78,18 @@ def test_over_plain_tcp_a_run_is_refused_where_a_worker_lacks_a_key(provider, tm
         _, err = process.communicate(timeout=120)
     assert process.returncode == 2
     assert "has no OWN_KEY_OF_THE_TEST in its environment" in err.decode()
+    assert provider.stats.calls == 0
+
+
+def test_a_worker_with_another_version_is_told_of_before_anything_is_asked(provider, tmp_path):
+    config = write_config(tmp_path / "c.toml", provider, dialogues=2, subsets=2, concurrency=4)
+    older = tmp_path / "older" / "tutor_arena-0.0.7.dist-info" / "METADATA"
+    older.parent.mkdir(parents=True)
+    older.write_text("Metadata-Version: 2.1\nName: tutor-arena\nVersion: 0.0.7\n")
+    with machines(tmp_path, 1, PYTHONPATH=f"{tmp_path / 'older'}:{REPOSITORY}") as own:
+        process = start("simulate", config, "--run", tmp_path / "run", "--on", own.address)
+        _, err = process.communicate(timeout=120)
+    said = err.decode()
+    assert (process.returncode, "Traceback" in said) == (2, False), said
+    assert f"has tutor-arena 0.0.7; install tutor-arena {version('tutor-arena')} there" in said
     assert provider.stats.calls == 0
