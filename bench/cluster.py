@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +46,8 @@ SPEED_UP = 3.6
 
 def loaded() -> None:
     """On a worker: the program, as its first share would load it."""
-    import uvloop  # noqa: F401
-
-    import frontdesk.runner.cluster.shard  # noqa: F401
+    for module in ("uvloop", "frontdesk.runner.cluster.shard"):
+        import_module(module)
 
 
 async def collected(folder: Path, config: Config, given: list[Subset]) -> tuple[float, float]:
@@ -66,8 +66,8 @@ async def collected(folder: Path, config: Config, given: list[Subset]) -> tuple[
     run = RunFolder(folder / "run")
     async with opened(run, config, ["tutor"], progress=quiet) as pipeline:
         run.take("subsets", given, config)
-        client = await pipeline.crew.ready()  # type: ignore[attr-defined]
-        await client.run(loaded)
+        crew: Any = pipeline.crew  # type: ignore[attr-defined]
+        await (await crew.ready()).run(loaded)
         began = time.perf_counter()
         replies = await pipeline.collect(given)
         assert len(replies) == len(given)

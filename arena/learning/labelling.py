@@ -96,7 +96,7 @@ class ModelLabeller(Prompted):
 def read_labels(
     topic: Topic, raw: str, said: str, *, finish: str, node: str, labeller: str, quoted: Sequence[str] = ()
 ) -> Reading[Read]:
-    """The labels of a labeller's reply. One that names what the topic lacks makes the reply not whole."""
+    """The labels of a labeller's reply. One that names what the topic lacks makes the reply unreadable."""
     reply = read_object(raw, finish=finish, keys=("labels",), quoted=quoted)
     rows: object = reply.value.get("labels") if reply.value is not None else None
     if not isinstance(rows, list):
@@ -105,9 +105,7 @@ def read_labels(
     for row in cast("list[object]", rows):
         label = _label(topic, row, said, node, labeller)
         if label is None:
-            return Reading(
-                tuple(labels), is_readable=True, is_whole=False, reason=f"a label that is none: {row!r:.80}"
-            )
+            return Reading((), is_readable=False, reason=f"a label that is none: {row!r:.80}")
         labels.append(label)
     return Reading(tuple(labels), is_readable=True)
 

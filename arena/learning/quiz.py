@@ -140,24 +140,10 @@ class ModelStudent:
         self, ask: Ask, talk: Sequence[Utterance], *, leaf: str, place: tuple[str, ...]
     ) -> list[QuizRow]:
         """What the student says of its tutor, 1 to 5: cheap talk, which decides nothing and so may be missing."""
-        dialogue = self._dialogue(talk)
-        content = self.rating.fill(dialogue=dialogue, fence=fence(dialogue))
-        prompt = Prompt(role="student", messages=(Message("user", content),), schema=_RATING)
-
-        def read(raw: str, finish: str) -> Reading[int | None]:
-            reply = read_object(raw, finish=finish, keys=("rating",), quoted=[said.text for said in talk])
-            rating = read_integer((reply.value or {}).get("rating"), 1, 5).value
-            return Reading(rating, is_readable=rating is not None, reason=reply.reason)
-
         asked = await ask_judge(
-            ask,
-            self.name,
-            prompt,
-            read,
-            stage="student",
-            item=f"{leaf}/{OWN_RATING}",
-            repeat=hashed_number(*place),
-        )
+            ask, self.name, self.rating_prompt(talk), lambda raw, finish: read_rating(raw, finish, talk),
+            stage="student", item=f"{leaf}/{OWN_RATING}", repeat=hashed_number(*place),
+        )  # fmt: skip
         given = asked.value if asked.state == "answered" else None
         return [QuizRow(leaf=leaf, item=OWN_RATING, answer=None if given is None else str(given))]
 
@@ -177,6 +163,12 @@ class ModelStudent:
             else self.words.texts["no_reasons"],
         )
         return Prompt(role="student", messages=(Message("user", content),), schema=_CHOICE)
+
+    def rating_prompt(self, talk: Sequence[Utterance]) -> Prompt:
+        """What is sent to have a tutor rated."""
+        dialogue = self._dialogue(talk)
+        content = self.rating.fill(dialogue=dialogue, fence=fence(dialogue))
+        return Prompt(role="student", messages=(Message("user", content),), schema=_RATING)
 
     def _dialogue(self, talk: Sequence[Utterance]) -> str:
         return "\n".join(f"{self.words.texts[said.role]}: {said.text}" for said in talk if said.text)
@@ -228,6 +220,13 @@ def _mark(given: object, marks: Collection[str]) -> str | None:
     """The mark that is meant, in whatever case, as a number, or with a bracket or stop."""
     bare = str(given).strip(" .:()[]").upper() if isinstance(given, str | int) else None
     return bare if bare in marks or bare == DONT_KNOW else None
+
+
+def read_rating(raw: str, finish: str, talk: Sequence[Utterance] = ()) -> Reading[int | None]:
+    """A rating from 1 to 5."""
+    reply = read_object(raw, finish=finish, keys=("rating",), quoted=[said.text for said in talk])
+    rating = read_integer((reply.value or {}).get("rating"), 1, 5).value
+    return Reading(rating, is_readable=rating is not None, reason=reply.reason)
 
 
 def _answered(name: str, asked: Asked[Chosen | None]) -> Chosen:

@@ -173,8 +173,9 @@ class Parser(argparse.ArgumentParser):
     def named_steps(self) -> Iterator[tuple[str, Parser]]:
         """(name, parser) of its commands or steps."""
         for action in self._actions:
-            if isinstance(action.choices, dict):
-                yield from cast("dict[str, Parser]", action.choices).items()
+            choices = cast("object", action.choices)
+            if isinstance(choices, dict):
+                yield from cast("dict[str, Parser]", choices).items()
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -194,7 +194,7 @@ class StudentStage:
         for _, tree in grown:
             whole.add(tree)
         own = self.on_topics(subsets)
-        panel = [branch for branch, _ in grown if branch.script is not None]
+        panel = [branch for branch, _ in grown if branch.is_panel or branch.script is not None]
         outcomes, how = self.knowledge.outcomes, self.config.require_student()
         forest = Forest(
             whole.nodes,
@@ -268,7 +268,7 @@ class StudentStage:
 
 def known_moves(panel: Sequence[Branch], nodes: Sequence[Node]) -> dict[str, Known]:
     """What each scripted utterance does, by node."""
-    scripts = {(branch.at.who, branch.arm): branch.script for branch in panel}
+    scripts = {(branch.at.who, branch.arm): branch.script for branch in panel if branch.script is not None}
     return {
         node.id: script.line(node.path.count(".") + 1 if node.path else 0)[1]
         for node in nodes

@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Literal, cast, get_args
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gateway.adapters import reading
-from gateway.adapters.base import EndpointSettings, Wire
+from gateway.adapters.base import EndpointSettings, PassedOver, Wire
 from gateway.errors import NO, Fault, FaultKind, Retry
 from gateway.prompt import Answer, Prompt
 from runstore import publish
@@ -87,9 +87,10 @@ class ScriptedSettings(EndpointSettings):
     file with rules and ``sequence`` in a file without."""
 
     useless: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("base_url", "api_key_env", "proxy", "largest_reply_mb"), "nothing is sent anywhere; leave it out"
+        ("api_key_env", "proxy", "largest_reply_mb"), "nothing is sent anywhere; leave it out"
     )
 
+    base_url: PassedOver = None
     replies: str | None = None
     order: Order | None = None
 

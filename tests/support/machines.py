@@ -33,11 +33,11 @@ class Machines:
         port = json.loads(self.file.read_text())["address"].rpartition(":")[2]
         self.address = f"{protocol}://127.0.0.1:{port}"
 
-    def start(self, count: int = 1) -> None:
-        """More workers; returns when the scheduler knows them."""
+    def start(self, count: int = 1, **environ: str) -> None:
+        """More workers, ``environ`` theirs alone; returns when the scheduler knows them."""
         for _ in range(count):
             options = ("--no-nanny", "--nthreads", "1", "--no-dashboard", "--memory-limit", "0")
-            self.workers.append(self._process("worker", self.address, *options))
+            self.workers.append(self._process("worker", self.address, *options, **environ))
         from distributed import Client
 
         with Client(self.address, security=self._security(), set_as_default=False) as client:
@@ -67,11 +67,11 @@ class Machines:
                 process.kill()
             process.wait()
 
-    def _process(self, *arguments: str) -> subprocess.Popen[bytes]:
+    def _process(self, *arguments: str, **environ: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [sys.executable, "-m", "dask", *arguments],
             cwd=REPOSITORY,
-            env={**os.environ, "PYTHONPATH": str(REPOSITORY), **self._environ},
+            env={**os.environ, "PYTHONPATH": str(REPOSITORY), **self._environ, **environ},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

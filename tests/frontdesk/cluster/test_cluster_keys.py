@@ -3,12 +3,13 @@
 import shutil
 import socket
 import subprocess
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
-from tests.support.machines import machines
+from tests.support.machines import Machines, machines
 from tests.support.small_runs import REPOSITORY, start, write_config
 
 SECRET = "sk-of-the-driver-alone-0123456789"
@@ -69,26 +70,33 @@ def test_over_tls_workers_without_keys_are_sent_the_drivers_and_who_has_no_certi
     assert not any(SECRET.encode() in path.read_bytes() for path in kept)
 
 
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+    """One worker that was given nothing, reached over plain TCP."""
+    with machines(tmp_path_factory.mktemp("plain"), 1, host="0.0.0.0") as own:
+        yield own
+
+
 @pytest.mark.skipif(own_address() is None, reason="this machine has no address but loopback")
-def test_over_plain_tcp_a_run_is_refused_where_a_worker_lacks_a_key(provider, tmp_path):
+def test_over_plain_tcp_a_run_is_refused_where_a_worker_lacks_a_key(provider, plain, tmp_path):
     config = write_config(tmp_path / "c.toml", provider, **TINY)
-    with machines(tmp_path, 1, host="0.0.0.0") as own:
-        far = own.address.replace("127.0.0.1", own_address() or "")
-        process = start("simulate", config, "--run", tmp_path / "run", "--on", far, OWN_KEY_OF_THE_TEST=SECRET)
-        _, err = process.communicate(timeout=120)
+    far = plain.address.replace("127.0.0.1", own_address() or "")
+    process = start("simulate", config, "--run", tmp_path / "run", "--on", far, OWN_KEY_OF_THE_TEST=SECRET)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 2
     assert "has no OWN_KEY_OF_THE_TEST in its environment" in err.decode()
     assert provider.stats.calls == 0
 
 
-def test_a_worker_with_another_version_is_told_of_before_anything_is_asked(provider, tmp_path):
+def test_a_worker_with_another_version_is_told_of_before_anything_is_asked(provider, plain, tmp_path):
     config = write_config(tmp_path / "c.toml", provider, dialogues=2, subsets=2, concurrency=4)
     older = tmp_path / "older" / "tutor_arena-0.0.7.dist-info" / "METADATA"
     older.parent.mkdir(parents=True)
     older.write_text("Metadata-Version: 2.1\nName: tutor-arena\nVersion: 0.0.7\n")
-    with machines(tmp_path, 1, PYTHONPATH=f"{tmp_path / 'older'}:{REPOSITORY}") as own:
-        process = start("simulate", config, "--run", tmp_path / "run", "--on", own.address)
-        _, err = process.communicate(timeout=120)
+    plain.start(PYTHONPATH=f"{tmp_path / 'older'}:{REPOSITORY}")
+    process = start("simulate", config, "--run", tmp_path / "run", "--on", plain.address)
+    _, err = process.communicate(timeout=120)
+    plain.kill(-1)
     said = err.decode()
     assert (process.returncode, "Traceback" in said) == (2, False), said
     assert f"has tutor-arena 0.0.7; install tutor-arena {version('tutor-arena')} there" in said
