@@ -18,31 +18,32 @@ from typing import Generic, Literal, TypeVar, get_args
 
 from arena.reading.text import finished
 from gateway.errors import CallFailed
-from gateway.prompt import Ask, Prompt
+from gateway.prompt import Answer, Ask, Prompt
 from runstore.ids import digest
 from runstore.records import Failure
 
 Value = TypeVar("Value")
+Value_co = TypeVar("Value_co", covariant=True)
 State = Literal["answered", "missing values", "unreadable", "cut off", "failed"]
 STATES: tuple[State, ...] = get_args(State)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading(Generic[Value]):
+class Reading(Generic[Value_co]):
     """What a reader made of a reply. ``reason``: why it is not readable, or not whole."""
 
-    value: Value
+    value: Value_co
     is_readable: bool
     is_whole: bool = True
     reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Generic[Value]):
+class Asked(Generic[Value_co]):
     """What came of one question: the reader's ``value`` (None where the call failed) of what was written."""
 
     state: State
-    value: Value | None = None
+    value: Value_co | None = None
     raw: str = ""
     reason: str | None = None
     failure: CallFailed | None = None
@@ -55,6 +56,19 @@ class Asked(Generic[Value]):
             return self.failure.record(stage, item)
         kind, message = self.state, self.reason or self.state
         return Failure(stage=stage, item=item, endpoint=endpoint, kind=kind, message=message, attempts=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Overheard:
+    """An ``Ask`` beside which somebody hears, by judge and item, what :func:`ask_judge` made of each answer."""
+
+    ask: Ask
+    hear: Callable[[str, str, Asked[object]], None]
+
+    async def __call__(
+        self, endpoint: str, prompt: Prompt, *, repeat: int = 0, stage: str = "", item: str = ""
+    ) -> Answer:
+        return await self.ask(endpoint, prompt, repeat=repeat, stage=stage, item=item)
 
 
 def fence(*texts: str) -> str:
@@ -85,7 +99,10 @@ async def ask_judge(
             return Asked("failed", reason=failed.message, failure=failed)
         raw, finish = failed.partial, "length"
     reading = read(raw, finish)
-    return Asked(_state(reading, finish), reading.value, raw, reading.reason)
+    asked = Asked(_state(reading, finish), reading.value, raw, reading.reason)
+    if isinstance(ask, Overheard):
+        ask.hear(judge, item, asked)
+    return asked
 
 
 def _state(reading: Reading[Value], finish: str) -> State:

@@ -54,5 +54,5 @@ class JudgeTrial:
         if not 0 < self.rounds <= judged or 2 * readable >= judged:
             return None
         why = reason or "no decision"
-        first = f"of judge {judge}'s first {judged} {self._unit} {readable} could be read ({why})"
+        first = f"of {judge}'s first {judged} {self._unit} {readable} could be read ({why})"
         return NotReadable(f"{first}; it said: {shown(raw, 300)}; {ADVICE}")

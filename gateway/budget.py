@@ -199,7 +199,9 @@ class Budget:
         is_usd = unit == "usd"
         spent = self.spent_usd if is_usd else self.spent_tokens
         largest = self._largest_usd if is_usd else float(self._largest_tokens)
-        own, sure, unsure = (one.usd if is_usd else one.tokens for one in (most, self._sure, self._unsure))
+        own, sure, unsure = (
+            amount.usd if is_usd else amount.tokens for amount in (most, self._sure, self._unsure)
+        )
         if not self.in_flight:
             mean = (spent - self._lost * largest) / self._ended if self._ended else 0.0
             if spent >= cap or spent + (own if most.is_sure else mean) > cap:

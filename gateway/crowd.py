@@ -62,7 +62,7 @@ async def each(
             except Stopped as reason:
                 stop.append(reason)
                 return
-            except Exception as error:
+            except Exception as error:  # kept beside the others' results
                 outcomes[number] = error
             finished()
 
@@ -128,7 +128,7 @@ async def stream(
                 open_still.append(reason.because or reason)
             except Stopped as reason:
                 flow.stopped = flow.stopped or reason
-            except Exception as error:
+            except Exception as error:  # handed on beside the others' results
                 outcome = error
             ended(number, outcome)
             if outcome is not None:

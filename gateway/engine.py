@@ -180,7 +180,7 @@ class Gateway:
             most = target.most(sent) if self._is_capped else NOTHING
             call = Call(sent, key, repeat, stage, item, target.estimate(sent), began, most)
             answer = await self._call(target, call)
-        except BaseException as error:
+        except BaseException as error:  # a cancelled call, too, leaves those who wait for it
             flying.end(key, None, error)
             raise
         flying.end(key, answer)
@@ -246,7 +246,7 @@ class Gateway:
                 if place is None or self._stop is not None or self.clocks.ticks() - due <= LATE_S:
                     break
             await self._check_open(target, call)
-        except BaseException:
+        except BaseException:  # a cancelled call, too, gives its place back
             target.gate.left()
             if place is not None and target.lent is not None:
                 target.lent.unused.append(place.number)
@@ -276,7 +276,7 @@ class Gateway:
             await self._recorder.announced(target, call)
             started = self.clocks.ticks()
             outcome = await self._send(target, call, attempt)
-        except BaseException:
+        except BaseException:  # a cancelled call, too, gives its place back
             target.gate.left()
             raise
         finally:
@@ -306,7 +306,7 @@ class Gateway:
             return Fault("timeout", message, TRANSIENT)
         except Fault as caught:
             fault = caught.at_rest()
-        except Exception as error:
+        except Exception as error:  # an adapter's fault fails one call, not the run
             fault = Fault("unexpected", explained(error))
         if self._deadlines.is_late(task):
             await self._deadlines.cancelled(task)

@@ -260,7 +260,7 @@ class LentPlaces:
             batch, self._wanted = self._wanted, []
             try:
                 places = await self._ask([tokens for tokens, _ in batch])
-            except Exception as error:
+            except Exception as error:  # all who wait are told
                 for _, future in batch:
                     if not future.done():
                         future.set_exception(error)
@@ -350,7 +350,7 @@ class LentBudget(Budget):
                     await self._borrow()
                 elif self._permits:
                     await self.tell()
-            except Exception as error:
+            except Exception as error:  # raised by whoever asks next
                 self._failed = error
             self._wanted.clear()  # all who wait are woken, and say again what they want
             change, self._change = self._change, None

@@ -100,7 +100,7 @@ def _names(entry: str, host: str, port: int) -> bool:
     try:
         return ipaddress.ip_address(host) in ipaddress.ip_network(entry.strip("[]"), strict=False)
     except ValueError:
-        pass
+        pass  # a name, no network
     name, colon, given = entry.rpartition(":")
     if colon and given.isdecimal():
         if int(given) != port:

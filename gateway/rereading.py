@@ -129,7 +129,7 @@ async def _reread(target: Endpoint, sent: bytes, row: Mapping[str, Any], bodies:
         return fault
     except (NothingKept, Problem):
         return _as_kept(target, answer_of(row)) if "answer" in row else Fault("unexpected", "nothing was kept")
-    except Exception as error:
+    except Exception as error:  # an adapter's fault is the call's, as where it was sent
         return Fault("unexpected", explained(error))
 
 

@@ -272,7 +272,7 @@ async def _whole(reply: aiohttp.ClientResponse, target: Target, largest: int, tu
         data = await _body(reply, largest)
         if len(data) > bodies.LARGE:
             await turns.turn()
-    except BaseException:
+    except BaseException:  # cancelled, too: the connection is not used again
         reply.close()
         raise
     if reply.status == 407 and target.proxy is not None:

@@ -80,8 +80,7 @@ def words(package: str, table: str, language: str) -> Words:
 
 
 @lru_cache(512)
-def _words(package: str, table: str, language: str, own: str) -> Words:  # noqa: ARG001
-    # ``own`` stands here to be part of the cache's key.
+def _words(package: str, table: str, language: str, own: str) -> Words:  # noqa: ARG001 - a cache's key
     source = _read(resource(package, f"words/{table}.{SOURCE}.yaml"))
     if language == SOURCE:
         return Words(language, source)
@@ -132,5 +131,5 @@ def _own_root(own: str) -> Path | None:
 
 
 @lru_cache(8)
-def _languages(own: str) -> tuple[str, ...]:  # noqa: ARG001
+def _languages(own: str) -> tuple[str, ...]:  # noqa: ARG001 - a cache's key
     return tuple(path.name.split(".")[1] for path in listed("runstore", "words", "language.*.yaml"))

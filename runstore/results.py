@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -17,6 +17,14 @@ class Result(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
+
+    @classmethod
+    def taken_from(cls, source: object) -> Self:
+        """The fields out of the source's attributes of the same names, all the way down.
+
+        Raises pydantic's ValidationError where the source lacks one.
+        """
+        return cls.model_validate(source, from_attributes=True)
 
     def to_json(self) -> dict[str, Any]:
         """The object that stands in the file: what was set or read, in the order of the fields."""

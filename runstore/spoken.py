@@ -47,30 +47,25 @@ _BETWEEN = "; "
 
 
 def spoken_by(sentence: str | None, language: str, *groups: Tables) -> str:
-    """``sentence`` in ``language``; empty for None. A later group counts where none of an earlier one fits.
+    """``sentence`` in ``language``; empty for None.
+
+    The form that says most itself counts, whatever its group; of equal ones that of the first group.
 
     Raises as :func:`runstore.languages.words` does.
     """
     if not sentence or language == SOURCE:
         return sentence or ""
-    for tables in groups:
-        if (said := _said(sentence, language, tables, groups)) != sentence:
-            return said
-    return sentence
-
-
-def _said(sentence: str, language: str, tables: Tables, groups: tuple[Tables, ...]) -> str:
-    if (whole := _fitting(sentence, language, tables, groups)) is not None:
+    if (whole := _fitting(sentence, language, groups)) is not None:
         return whole
     parts = sentence.split(_BETWEEN)
     for at in range(len(parts) - 1, 0, -1):
-        if (first := _fitting(_BETWEEN.join(parts[:at]), language, tables, groups)) is not None:
+        if (first := _fitting(_BETWEEN.join(parts[:at]), language, groups)) is not None:
             return first + _BETWEEN + spoken_by(_BETWEEN.join(parts[at:]), language, *groups)
     return sentence
 
 
-def _fitting(sentence: str, language: str, tables: Tables, groups: tuple[Tables, ...]) -> str | None:
-    exact, forms = _forms(tables, os.environ.get(VARIABLE, ""))
+def _fitting(sentence: str, language: str, groups: tuple[Tables, ...]) -> str | None:
+    exact, forms = _forms(groups, os.environ.get(VARIABLE, ""))
     if (place := exact.get(sentence)) is not None:
         return words(*place[:2], language)(place[2]).format()  # without fields it still has doubled braces
     for (package, table, key), form in forms:
@@ -86,19 +81,26 @@ Place = tuple[str, str, str]
 
 
 @lru_cache(8)
-def _forms(tables: Tables, own: str) -> tuple[dict[str, Place], list[tuple[Place, re.Pattern[str]]]]:  # noqa: ARG001
+def _forms(
+    groups: tuple[Tables, ...],
+    own: str,  # noqa: ARG001 - a cache's key
+) -> tuple[dict[str, Place], list[tuple[Place, re.Pattern[str]]]]:
     """Places of whole sentences, and of forms with fields, those that say most themselves first."""
     exact: dict[str, Place] = {}
-    forms: list[tuple[int, Place, re.Pattern[str]]] = []
-    for package, table in reversed(tables):
+    forms: list[tuple[int, int, Place, re.Pattern[str]]] = []
+    listed = [(at, *table) for at, tables in enumerate(groups) for table in tables]
+    for at, package, table in reversed(listed):
         for key, text in words(package, table, SOURCE).texts.items():
             place, parts = (package, table, key), list(Formatter().parse(text))
             if all(name is None for _, name, _, _ in parts):
                 exact["".join(said for said, *_ in parts)] = place
                 continue
             pattern = "".join(re.escape(said) + (_group(name) if name else "") for said, name, _, _ in parts)
-            forms.append((-sum(len(said) for said, *_ in parts), place, re.compile(pattern, re.DOTALL)))
-    return exact, [(place, form) for _, place, form in sorted(forms, key=lambda each: each[:2])]
+            if not any(said.strip(": ()") for said, *_ in parts):  # signs alone: of one reason
+                pattern = pattern.replace(".+?", "[^;]+?", 1)
+            own_words = -sum(len(said) for said, *_ in parts)
+            forms.append((own_words, at, place, re.compile(pattern, re.DOTALL)))
+    return exact, [(place, form) for _, _, place, form in sorted(forms, key=lambda each: each[:3])]
 
 
 def _group(name: str) -> str:

@@ -141,6 +141,12 @@ def _walk(path: Path, node: yaml.Node, place: Place, lines: dict[Place, int], se
             _walk(path, item, (*place, name), lines, seen)
 
 
+def yaml_text(data: object) -> str:
+    """The text of a YAML file in the order of its keys, ASCII or not, that :func:`read_yaml` reads."""
+    dump = cast("Callable[..., str]", yaml.safe_dump)  # pyright: ignore[reportUnknownMemberType] - its stub is partial
+    return dump(data, allow_unicode=True, sort_keys=False, width=115)
+
+
 def _kind(value: object) -> str:
     if value is None or value in ("", [], {}):
         return "nothing"

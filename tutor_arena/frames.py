@@ -39,7 +39,7 @@ def table_file(frame: Frame, folder: Path) -> Path:
         except ImportError:
             return _rows_file(_rows_of(frame), folder)
         path = folder / "frame.parquet"
-        parquet.write_table(pyarrow.table(frame), path)  # pyright: ignore
+        parquet.write_table(pyarrow.table(frame), path)  # pyright: ignore - untyped
         return path
     rows: object = frame
     if isinstance(rows, list) and all(isinstance(row, dict) for row in cast("list[object]", rows)):
@@ -62,32 +62,37 @@ def _rows_of(frame: Any) -> list[Row]:
     raise Problem("this data frame needs pyarrow, which is not installed: pip install pyarrow")
 
 
-def to_pandas(rows: Sequence[Row]) -> pandas.DataFrame:
-    """Rows as a frame of pandas. Raises Problem where it is not installed."""
-    try:
-        import pandas
-    except ImportError:
-        raise Problem("to_pandas needs pandas, which is not installed: pip install pandas") from None
-    return pandas.DataFrame(list(rows))
+class Rows:
+    """Typed rows that other libraries' frames take."""
 
+    def to_dicts(self) -> list[Row]:
+        """One plain row a record, as in the file."""
+        raise NotImplementedError
 
-def to_polars(rows: Sequence[Row]) -> polars.DataFrame:
-    """Rows as a frame of polars. Raises Problem where it is not installed."""
-    try:
-        import polars
-    except ImportError:
-        raise Problem("to_polars needs polars, which is not installed: pip install polars") from None
-    return polars.DataFrame(list(rows), infer_schema_length=None)
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row a record. Raises Problem where pandas is not installed."""
+        try:
+            import pandas
+        except ImportError:
+            raise Problem("to_pandas needs pandas, which is not installed: pip install pandas") from None
+        return pandas.DataFrame(self.to_dicts())
 
+    def to_polars(self) -> polars.DataFrame:
+        """One row a record. Raises Problem where polars is not installed."""
+        try:
+            import polars
+        except ImportError:
+            raise Problem("to_polars needs polars, which is not installed: pip install polars") from None
+        return polars.DataFrame(self.to_dicts(), infer_schema_length=None)
 
-def arrow_stream(rows: Sequence[Row], requested_schema: object | None = None) -> object:
-    """Rows as the Arrow PyCapsule stream. Raises Problem where pyarrow is not installed."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise Problem("an Arrow stream needs pyarrow, which is not installed: pip install pyarrow") from None
-    made: object = pyarrow.Table.from_pylist(list(rows))  # pyright: ignore
-    return cast("ArrowStream", made).__arrow_c_stream__(requested_schema)
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The Arrow stream that data frames, DuckDB and pyarrow take. Raises Problem without pyarrow."""
+        try:
+            import pyarrow
+        except ImportError:
+            raise Problem("an Arrow stream needs pyarrow, which is not installed: pip install pyarrow") from None
+        made: object = pyarrow.Table.from_pylist(self.to_dicts())  # pyright: ignore - untyped
+        return cast("ArrowStream", made).__arrow_c_stream__(requested_schema)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from arena.agreement.alpha import Measurement
 from arena.agreement.report import AgreementReport
@@ -21,19 +21,13 @@ from frontdesk.report.writers.html import fragment
 from frontdesk.runner import agreement
 from frontdesk.runner.rating import battles_of, with_stop
 from frontdesk.runner.runfolder import RunFolder
-from tutor_arena import frames
-from tutor_arena.frames import Frame, as_file
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
-
+from tutor_arena.frames import Frame, Rows, as_file
 
 SHOWN = 10
 """Models that a ranking's one line names."""
 
 
-class Ranking(Leaderboard):
+class Ranking(Leaderboard, Rows):
     """A leaderboard that a notebook shows as its report does."""
 
     @classmethod
@@ -55,14 +49,6 @@ class Ranking(Leaderboard):
     def to_dicts(self) -> list[dict[str, Any]]:
         """One plain row a model, best first, as in the file."""
         return [model.model_dump(mode="json") for model in self.models]
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """One row a model. Raises Problem where pandas is not installed."""
-        return frames.to_pandas(self.to_dicts())
-
-    def to_polars(self) -> polars.DataFrame:
-        """One row a model. Raises Problem where polars is not installed."""
-        return frames.to_polars(self.to_dicts())
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ def progress() -> Progress | None:
     shell = None if ipython is None else ipython.get_ipython()
     if shell is None or not hasattr(shell, "kernel"):
         return None
-    from IPython.display import display  # pyright: ignore
+    from IPython.display import display  # pyright: ignore - only in notebooks
 
-    handle: Any = display(_Lines([]), display_id=True)  # pyright: ignore
+    handle: Any = display(_Lines([]), display_id=True)  # pyright: ignore - only in notebooks
     return NotebookProgress(handle.update)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
 from arena.learning.result import StudentSide, read_student
 from arena.ratings.result import read_leaderboard
@@ -18,20 +18,16 @@ from runstore.problems import InputProblem
 from runstore.publish import read_records, to_json
 from runstore.records import Failure, Judgment, Record, Reply, Subset, Verdict
 from runstore.student_records import MoveLabel, Node, StudentVerdict
-from tutor_arena import frames
+from tutor_arena.frames import Rows
 from tutor_arena.measuring import Ranking
 from tutor_arena.shown import Dialogue, Match, Sheet
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
 
 R = TypeVar("R", bound=Record)
 SHOWN = 10  # records that a notebook shows
 LONGEST = 200  # characters of a cell there
 
 
-class Table(Sequence[R], Generic[R]):
+class Table(Rows, Sequence[R], Generic[R]):
     """The records of one file, in its order."""
 
     def __init__(self, name: str, records: Sequence[R]) -> None:
@@ -67,18 +63,6 @@ class Table(Sequence[R], Generic[R]):
     def to_dicts(self) -> list[dict[str, Any]]:
         """One plain row a record, as in the file."""
         return [record.model_dump(mode="json") for record in self._records]
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """One row a record. Raises Problem where pandas is not installed."""
-        return frames.to_pandas(self.to_dicts())
-
-    def to_polars(self) -> polars.DataFrame:
-        """One row a record. Raises Problem where polars is not installed."""
-        return frames.to_polars(self.to_dicts())
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The Arrow stream that data frames, DuckDB and pyarrow take. Raises Problem without pyarrow."""
-        return frames.arrow_stream(self.to_dicts(), requested_schema)
 
 
 class Run:

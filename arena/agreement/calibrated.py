@@ -71,18 +71,7 @@ class Calibrated:
 
     def row(self) -> CalibratedRow:
         """The figures as they stand in files."""
-        return CalibratedRow(
-            estimate=self.estimate.row(),
-            plain=self.plain.row(),
-            human=self.human.row(),
-            judge=self.judge.row(),
-            weight=self.weight,
-            correlation=self.correlation,
-            labelled=self.labelled,
-            unlabelled=self.unlabelled,
-            clusters=self.clusters,
-            design_effect=self.design_effect,
-        )
+        return CalibratedRow.taken_from(self)
 
 
 @dataclass(frozen=True)

@@ -95,16 +95,8 @@ def _exact_p(ranks: FloatArray, positive: float) -> float:
 def sign_test(x: ArrayLike, y: ArrayLike | None = None) -> SignificanceTest:
     """Exact sign test of x - y (or of differences x); the statistic is the number of positive differences."""
     d, n = _pair_differences(x, y)
-    key, name, rule = "sign_test", "Sign test, two-sided", "zero differences dropped"
-    plus, minus = int((d > 0).sum()), int((d < 0).sum())
-    if plus + minus == 0:
-        reason = no_difference(len(d), len(d))
-        return SignificanceTest(key, name, None, None, "none", 0, n, zero_rule=rule, reason=reason)
-    p = significance.sign_test(plus, minus)
-    smallest = min(1.0, 2.0 ** (1 - plus - minus))
-    return SignificanceTest(
-        key, name, float(plus), p, "exact binomial", plus + minus, n, zero_rule=rule, smallest_p=smallest
-    )
+    key, name = "sign_test", "Sign test, two-sided"
+    return _by_sides(key, name, "zero differences dropped", int((d > 0).sum()), int((d < 0).sum()), len(d), n)
 
 
 def mcnemar(x: ArrayLike, y: ArrayLike) -> SignificanceTest:
@@ -117,12 +109,16 @@ def mcnemar(x: ArrayLike, y: ArrayLike) -> SignificanceTest:
         raise ValueError("McNemar's test needs values 0 and 1")
     key, name = "mcnemar", "McNemar's exact test, two-sided"
     only_x, only_y = int(((first == 1) & (second == 0)).sum()), int(((first == 0) & (second == 1)).sum())
-    rule = "pairs that agree carry no information"
-    if only_x + only_y == 0:
-        reason = no_difference(len(first), len(first))
+    return _by_sides(key, name, "pairs that agree carry no information", only_x, only_y, len(first), n)
+
+
+def _by_sides(key: str, name: str, rule: str, plus: int, minus: int, present: int, n: int) -> SignificanceTest:
+    """The exact binomial test of ``plus`` against ``minus``, the only ones of ``present`` that say anything."""
+    if plus + minus == 0:
+        reason = no_difference(present, present)
         return SignificanceTest(key, name, None, None, "none", 0, n, zero_rule=rule, reason=reason)
-    p = significance.sign_test(only_x, only_y)
-    smallest = min(1.0, 2.0 ** (1 - only_x - only_y))
+    p = significance.sign_test(plus, minus)
+    smallest = min(1.0, 2.0 ** (1 - plus - minus))
     return SignificanceTest(
-        key, name, float(only_x), p, "exact binomial", only_x + only_y, n, zero_rule=rule, smallest_p=smallest
+        key, name, float(plus), p, "exact binomial", plus + minus, n, zero_rule=rule, smallest_p=smallest
     )

@@ -24,7 +24,7 @@ from arena.agreement.kappa import (
     prevalence_note,
 )
 from arena.agreement.result import FloatArray, Statistic, find, missing
-from arena.agreement.rows import AgreementRow, Cells, GroupRow, LevelRow, RaterPair
+from arena.agreement.rows import AgreementRow, Cells, GroupRow, LevelRow
 from arena.agreement.table import Ratings
 from runstore.problems import Problem
 
@@ -59,16 +59,20 @@ class Pair:
 
 @dataclass(frozen=True)
 class Block:
-    """Agreement within one set of units. ``cells`` are units x raters, ``rated`` of them hold a rating."""
+    """Agreement within one set of units."""
 
     label: str
     raters: tuple[str, ...]
     units: int
-    cells: int
-    rated: int
+    cells: Cells
     statistics: tuple[Statistic, ...]
     pairs: tuple[Pair, ...]
     notes: tuple[str, ...]
+
+    @property
+    def rated(self) -> int:
+        """How many of the cells hold a rating."""
+        return self.cells.rated
 
     def statistic(self, key: str) -> Statistic:
         """The statistic over all raters with this key; KeyError if there is none."""
@@ -76,22 +80,7 @@ class Block:
 
     def row(self) -> GroupRow:
         """The set as it stands in files."""
-        return GroupRow(
-            label=self.label,
-            units=self.units,
-            raters=self.raters,
-            cells=Cells(rated=self.rated, missing=self.cells - self.rated, of=self.cells),
-            statistics=tuple(statistic.row() for statistic in self.statistics),
-            pairs=tuple(
-                RaterPair(
-                    first=pair.first,
-                    second=pair.second,
-                    statistics=tuple(statistic.row() for statistic in pair.statistics),
-                )
-                for pair in self.pairs
-            ),
-            notes=self.notes,
-        )
+        return GroupRow.taken_from(self)
 
 
 @dataclass(frozen=True)
@@ -178,12 +167,12 @@ def agree(
     pairs, note = _chosen_pairs(raters, reference)
     notes = [text for text in (prevalence_note(counts) if isinstance(counts, np.ndarray) else None, note) if text]
     made = tuple(Pair(raters[i], raters[j], _pair(matrix[:, [i, j]], settings)) for i, j in pairs)
+    rated = int(np.isfinite(matrix).sum())
     return Block(
         label,
         tuple(raters),
         len(matrix),
-        matrix.size,
-        int(np.isfinite(matrix).sum()),
+        Cells(rated=rated, missing=matrix.size - rated, of=matrix.size),
         tuple(_over_all(matrix, counts, settings)),
         made,
         tuple(notes),

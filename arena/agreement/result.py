@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pydantic import ValidationInfo, field_validator
 
 from runstore.results import Number, Result
 
@@ -33,6 +34,11 @@ class StatisticRow(Result):
     unit: str
     reason: str | None
     notes: tuple[str, ...]
+
+    @field_validator("level")
+    @classmethod
+    def _belongs_to_an_interval(cls, level: Number | None, info: ValidationInfo) -> Number | None:
+        return level if info.data.get("interval") else None
 
 
 class TestRow(Result):
@@ -81,19 +87,7 @@ class Statistic:
 
     def row(self) -> StatisticRow:
         """The statistic as it stands in ``agreement.json`` and other files."""
-        return StatisticRow(
-            key=self.key,
-            name=self.name,
-            value=self.value,
-            interval=self.interval,
-            level=self.level if self.interval else None,
-            interval_method=self.interval_method,
-            n_used=self.n_used,
-            n=self.n,
-            unit=self.unit,
-            reason=self.reason,
-            notes=self.notes,
-        )
+        return StatisticRow.taken_from(self)
 
 
 @dataclass(frozen=True)
@@ -119,20 +113,7 @@ class SignificanceTest:
 
     def row(self) -> TestRow:
         """The test as it stands in files."""
-        return TestRow(
-            key=self.key,
-            name=self.name,
-            statistic=self.statistic,
-            p_value=self.p_value,
-            method=self.method,
-            n_used=self.n_used,
-            n=self.n,
-            unit=self.unit,
-            zero_rule=self.zero_rule,
-            smallest_p=self.smallest_p,
-            reason=self.reason,
-            effect=self.effect.row() if self.effect else None,
-        )
+        return TestRow.taken_from(self)
 
 
 def find(statistics: Iterable[Statistic], key: str) -> Statistic:

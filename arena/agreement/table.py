@@ -34,7 +34,7 @@ _LARGEST = 1e12
 _LONG = "the long format: one row a rating, columns item, rater, value"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Rating:
     """One row of a table. ``value`` None is missing; ``row`` is its line in the file, for messages."""
 
@@ -133,12 +133,16 @@ def _ratings(table: Table, names: Mapping[str, Names]) -> Iterable[Rating]:
     if flat and absent:
         raise InputProblem(table.path, _LONG, found=", ".join(table.header), line=1)
     for number, row in table.rows:
-        if flat and not any(str(cell).strip() for cell in row.values() if cell is not None):
+        if flat and not _filled(row.get("item")) and not any(_filled(cell) for cell in row.values()):
             continue
-        lacking = next((name for name in ("item", "rater") if name not in row), None)
-        if lacking:
+        if "item" not in row or "rater" not in row:
+            lacking = "rater" if "item" in row else "item"
             raise InputProblem(table.path, _LONG, found=", ".join(row), line=number, field=lacking)
         yield _rating(row, table.path, number, names)
+
+
+def _filled(cell: object) -> bool:
+    return cell is not None and bool(str(cell).strip())
 
 
 def _rating(row: Mapping[str, object], path: Path, number: int, seen: Mapping[str, Names]) -> Rating:

@@ -57,20 +57,11 @@ class Comparison:
     mann_whitney: SignificanceTest
     effect: Statistic
     adjusted_p: float | None = None
+    adjusted_by: str = "Holm"
 
     def row(self) -> ComparisonRow:
         """The comparison as it stands in files."""
-        return ComparisonRow(
-            label=self.label,
-            mean_first=self.mean_first,
-            mean_second=self.mean_second,
-            difference=self.difference.row(),
-            welch=self.welch.row(),
-            mann_whitney=self.mann_whitney.row(),
-            effect=self.effect.row(),
-            adjusted_p=self.adjusted_p,
-            adjusted_by="Holm",
-        )
+        return ComparisonRow.taken_from(self)
 
 
 def compare(x: ArrayLike, y: ArrayLike, *, label: str = "", level: float = 0.95) -> Comparison:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from arena.agreement.calibrated import Calibrated, calibrate, votes_needed
+from arena.agreement.calibrated import calibrate, votes_needed
 from arena.agreement.kappa import kappa_from_counts
-from arena.agreement.result import Statistic
 from arena.human.forms import FLAGS, NOT_APPLICABLE
 from arena.human.ratings import Scored
 from arena.human.result import CalibratedPairRow, ComparedRow
@@ -68,39 +66,10 @@ def verdicts(votes: Iterable[Judgment]) -> list[Verdict]:
     return [verdict(own, key[1], len(own)) for key, own in sorted(matches.items())]
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """People's verdicts beside the model judges' for one criterion.
-
-    ``counts[i][j]``: matches in which people said ``labels[i]`` and the judges ``labels[j]``; the labels are the
-    winner as first or second of the pair, and the tie. ``unjudged``: matches with a human verdict only.
-    """
-
-    criterion: str
-    labels: tuple[str, str, str]
-    counts: tuple[tuple[int, ...], ...]
-    agree: int
-    n: int
-    unjudged: int
-    kappa: Statistic
-
-    def row(self) -> ComparedRow:
-        """The comparison as it stands in files."""
-        return ComparedRow(
-            criterion=self.criterion,
-            labels=self.labels,
-            counts=self.counts,
-            agree=self.agree,
-            n=self.n,
-            unjudged=self.unjudged,
-            kappa=self.kappa.row(),
-        )
-
-
-def compare_with_judges(people: Sequence[Verdict], judges: Sequence[Verdict]) -> list[Compared]:
+def compare_with_judges(people: Sequence[Verdict], judges: Sequence[Verdict]) -> list[ComparedRow]:
     """Agreement, kappa and confusion per criterion that people voted on; invalid verdicts take no part."""
     models = {_key(judge): judge for judge in judges if judge.outcome != "invalid"}
-    result: list[Compared] = []
+    result: list[ComparedRow] = []
     for criterion in dict.fromkeys(decided.criterion for decided in people):
         own = [decided for decided in people if decided.criterion == criterion and decided.outcome != "invalid"]
         both = [(decided, models[_key(decided)]) for decided in own if _key(decided) in models]
@@ -109,14 +78,14 @@ def compare_with_judges(people: Sequence[Verdict], judges: Sequence[Verdict]) ->
             table[_code(human), _code(model)] += 1
         counts = tuple(tuple(int(n) for n in line) for line in table)
         result.append(
-            Compared(
-                criterion,
-                ("first wins", "second wins", "tie"),
-                counts,
-                int(np.trace(table)),
-                len(both),
-                len(own) - len(both),
-                kappa_from_counts(table),
+            ComparedRow(
+                criterion=criterion,
+                labels=("first wins", "second wins", "tie"),
+                counts=counts,
+                agree=int(np.trace(table)),
+                n=len(both),
+                unjudged=len(own) - len(both),
+                kappa=kappa_from_counts(table).row(),
             )
         )
     return result
@@ -131,30 +100,9 @@ def _code(decided: Verdict) -> int:
     return 2 if decided.winner is None else sorted(decided.endpoints).index(decided.winner)
 
 
-@dataclass(frozen=True, slots=True)
-class CalibratedPair:
-    """The win rate of ``a`` against ``b`` as people would give it, beside the judges' raw figure."""
-
-    criterion: str
-    a: str
-    b: str
-    found: Calibrated
-    wanted_width: float
-
-    def row(self) -> CalibratedPairRow:
-        """The pair as it stands in files."""
-        return CalibratedPairRow(
-            criterion=self.criterion,
-            a=self.a,
-            b=self.b,
-            **dict(self.found.row()),
-            votes_needed=votes_needed(self.found, self.wanted_width),
-        )
-
-
 def calibrated_pairs(
     people: Sequence[Verdict], judges: Sequence[Verdict], *, width: float = 0.2
-) -> list[CalibratedPair]:
+) -> list[CalibratedPairRow]:
     """Per criterion and pair: prediction-powered win rate (a tie is half), clustered by dialogue.
 
     ``width``: the interval's full width that more votes are planned for. Valid as long as the matches people
@@ -167,7 +115,7 @@ def calibrated_pairs(
             key = _key(judge)
             groups[key[2], key[1]].append(judge)
     wanted = Counter((key[2], key[1]) for key in votes)
-    result: list[CalibratedPair] = []
+    result: list[CalibratedPairRow] = []
     for (criterion, pair), own in sorted(groups.items()):
         if not wanted[criterion, pair]:
             continue
@@ -180,7 +128,9 @@ def calibrated_pairs(
             cluster=[decided.dialogue for decided in labelled],
             cluster_unlabelled=[decided.dialogue for decided in rest],
         )
-        result.append(CalibratedPair(criterion, *pair, calibrated, width))
+        row = dict(calibrated.row())
+        more = votes_needed(calibrated, width)
+        result.append(CalibratedPairRow(criterion=criterion, a=pair[0], b=pair[1], **row, votes_needed=more))
     return result
 
 

@@ -214,5 +214,5 @@ def read_plan(path: Path) -> tuple[Assignment, ...]:
     for line, row in rows:
         if not row["position"].isdecimal():
             raise InputProblem(path, "a whole number", found=row["position"], line=line, field="position")
-        result.append(Assignment(**{**row, "position": int(row["position"])}))  # pyright: ignore[reportArgumentType]
+        result.append(Assignment.model_validate(row | {"position": int(row["position"])}))
     return tuple(result)

@@ -12,7 +12,11 @@ from runstore.results import Result
 
 
 class ComparedRow(Result):
-    """People's verdicts beside the judges' for one criterion; ``counts`` by people's and judges' label."""
+    """People's verdicts beside the model judges' for one criterion.
+
+    ``counts[i][j]``: matches in which people said ``labels[i]`` and the judges ``labels[j]``; the labels are the
+    winner as first or second of the pair, and the tie. ``unjudged``: matches with a human verdict only.
+    """
 
     criterion: str
     labels: tuple[str, str, str]
@@ -30,7 +34,7 @@ class _Pair(Result):
 
 
 class CalibratedPairRow(CalibratedRow, _Pair):
-    """The win rate of ``a`` against ``b`` as people would give it, and the votes still needed."""
+    """The win rate of ``a`` against ``b`` as people would give it, beside the judges' raw figure; votes needed."""
 
     votes_needed: VotesNeeded
 

@@ -26,7 +26,7 @@ from scipy.special import expit, fdtrc, logit
 
 from arena.ratings.estimate import MEAN, SCALE
 from arena.ratings.linear import one_thread
-from arena.ratings.support import FLOOR
+from arena.ratings.support import FLOOR, too_few
 from arena.ratings.uncertainty import quantile
 from runstore.records import Judgment
 
@@ -109,7 +109,7 @@ def panel(judgments: Sequence[Judgment], *, level: float = 0.95) -> Panel:
     deviation, differing = _deviations(vector, cells)
     clusters = int(cells.cluster.max()) + 1
     times = quantile(level, clusters - 1) if differing >= FLOOR else float("nan")
-    few = () if differing >= FLOOR else (_too_few(clusters, differing),)
+    few = () if differing >= FLOOR else (f"no interval: {too_few(clusters, differing or 1, 'dialogue')}",)
     two = () if len(names) > 2 else ("with two endpoints the size of their gap rests on the prior",)
     return Panel(
         tuple(_reliability(vector, deviation, times, len(names) + k, name) for k, name in enumerate(judges)),
@@ -118,12 +118,6 @@ def panel(judgments: Sequence[Judgment], *, level: float = 0.95) -> Panel:
         converged,
         note="; ".join((*two, *few)) or None,
     )
-
-
-def _too_few(clusters: int, differing: int) -> str:
-    if not differing:
-        return f"no intervals: {clusters} dialogues that all say the same, {FLOOR} that differ needed"
-    return f"no intervals: {differing} dialogues that differ, {FLOOR} that differ needed"
 
 
 def _counted(readable: Sequence[Judgment], names: Sequence[str], judges: Sequence[str]) -> _Cells:

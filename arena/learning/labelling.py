@@ -43,6 +43,8 @@ SCHEMA = Schema(
     },
 )
 SHORTEST_QUOTE = 4
+_NOBODY = ("", "null", "none")
+"""How models write that a move is aimed at nothing."""
 _MOVES: tuple[MoveName, ...] = get_args(MoveName)
 Read = tuple[MoveLabel, ...]
 
@@ -94,7 +96,7 @@ class ModelLabeller(Prompted):
 def read_labels(
     topic: Topic, raw: str, said: str, *, finish: str, node: str, labeller: str, quoted: Sequence[str] = ()
 ) -> Reading[Read]:
-    """The labels of a labeller's reply. One that names what the topic lacks makes the reply not whole."""
+    """The labels of a labeller's reply. One that names what the topic lacks makes the reply unreadable."""
     reply = read_object(raw, finish=finish, keys=("labels",), quoted=quoted)
     rows: object = reply.value.get("labels") if reply.value is not None else None
     if not isinstance(rows, list):
@@ -103,9 +105,7 @@ def read_labels(
     for row in cast("list[object]", rows):
         label = _label(topic, row, said, node, labeller)
         if label is None:
-            return Reading(
-                tuple(labels), is_readable=True, is_whole=False, reason=f"a label that is none: {row!r:.80}"
-            )
+            return Reading((), is_readable=False, reason=f"a label that is none: {row!r:.80}")
         labels.append(label)
     return Reading(tuple(labels), is_readable=True)
 
@@ -115,9 +115,13 @@ def _label(topic: Topic, row: object, said: str, node: str, labeller: str) -> Mo
         return None
     given = cast("dict[str, Any]", row)
     component, move, target, quote = (given.get(key) for key in ("component", "move", "target", "quote"))
-    if component not in topic.component or move not in _MOVES or not isinstance(quote, str):
+    move = move.strip().casefold() if isinstance(move, str) else move
+    target = None if isinstance(target, str) and target.strip().casefold() in _NOBODY else target
+    if not isinstance(component, str) or component not in topic.component:
         return None
-    if target is not None and target not in topic.misconception:
+    if move not in _MOVES or not isinstance(quote, str):
+        return None
+    if target is not None and not (isinstance(target, str) and target in topic.misconception):
         return None
     is_long = sum(character.isalnum() for character in quote) >= SHORTEST_QUOTE
     return MoveLabel(

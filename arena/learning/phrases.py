@@ -53,12 +53,12 @@ class PhraseLabeller:
         self,
         ask: Ask,  # noqa: ARG002 - nobody is asked
         topic: Topic,
-        before: str,  # noqa: ARG002
+        before: str,  # noqa: ARG002 - a phrase is told by itself
         said: str,
         *,
         node: str,
-        repeat: int,  # noqa: ARG002
-        stage: str = "student",  # noqa: ARG002
+        repeat: int,  # noqa: ARG002 - no draw
+        stage: str = "student",  # noqa: ARG002 - no call
     ) -> Sequence[MoveLabel]:
         return labels_of(topic, said, node)
 

@@ -7,7 +7,7 @@ student may carry verdicts is for the admission panel: prompted models learn fro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_uppercase
@@ -140,24 +140,10 @@ class ModelStudent:
         self, ask: Ask, talk: Sequence[Utterance], *, leaf: str, place: tuple[str, ...]
     ) -> list[QuizRow]:
         """What the student says of its tutor, 1 to 5: cheap talk, which decides nothing and so may be missing."""
-        dialogue = self._dialogue(talk)
-        content = self.rating.fill(dialogue=dialogue, fence=fence(dialogue))
-        prompt = Prompt(role="student", messages=(Message("user", content),), schema=_RATING)
-
-        def read(raw: str, finish: str) -> Reading[int | None]:
-            reply = read_object(raw, finish=finish, keys=("rating",), quoted=[said.text for said in talk])
-            rating = read_integer((reply.value or {}).get("rating"), 1, 5).value
-            return Reading(rating, is_readable=rating is not None, reason=reply.reason)
-
         asked = await ask_judge(
-            ask,
-            self.name,
-            prompt,
-            read,
-            stage="student",
-            item=f"{leaf}/{OWN_RATING}",
-            repeat=hashed_number(*place),
-        )
+            ask, self.name, self.rating_prompt(talk), lambda raw, finish: read_rating(raw, finish, talk),
+            stage="student", item=f"{leaf}/{OWN_RATING}", repeat=hashed_number(*place),
+        )  # fmt: skip
         given = asked.value if asked.state == "answered" else None
         return [QuizRow(leaf=leaf, item=OWN_RATING, answer=None if given is None else str(given))]
 
@@ -177,6 +163,12 @@ class ModelStudent:
             else self.words.texts["no_reasons"],
         )
         return Prompt(role="student", messages=(Message("user", content),), schema=_CHOICE)
+
+    def rating_prompt(self, talk: Sequence[Utterance]) -> Prompt:
+        """What is sent to have a tutor rated."""
+        dialogue = self._dialogue(talk)
+        content = self.rating.fill(dialogue=dialogue, fence=fence(dialogue))
+        return Prompt(role="student", messages=(Message("user", content),), schema=_RATING)
 
     def _dialogue(self, talk: Sequence[Utterance]) -> str:
         return "\n".join(f"{self.words.texts[said.role]}: {said.text}" for said in talk if said.text)
@@ -216,12 +208,25 @@ def read_choice(shown: Shown, raw: str, finish: str, talk: Sequence[Utterance] =
     )
     if reply.value is None:
         return Reading(None, is_readable=False, reason=reply.reason)
-    answer, reason, support = (reply.value.get(key) for key in ("answer", "reason", "support"))
-    known = isinstance(answer, str) and answer in {*shown.options, DONT_KNOW} and isinstance(support, str)
-    is_reason = reason in {*shown.reasons, DONT_KNOW} if shown.reasons else isinstance(reason, str | None)
-    if not known or not is_reason:
-        return Reading(None, is_readable=False, reason=f"{answer!r:.40} and {reason!r:.40} are no marks of it")
-    return Reading(Chosen(str(answer), reason, str(support)), is_readable=True)
+    given, because, support = (reply.value.get(key, "") for key in ("answer", "reason", "support"))
+    answer = _mark(given, shown.options)
+    reason = _mark(DONT_KNOW if because is None else because, shown.reasons)
+    if answer is None or (shown.reasons and reason is None) or not isinstance(support, str):
+        return Reading(None, is_readable=False, reason=f"{given!r:.40} and {because!r:.40} are no marks of it")
+    return Reading(Chosen(answer, reason, support), is_readable=True)
+
+
+def _mark(given: object, marks: Collection[str]) -> str | None:
+    """The mark that is meant, in whatever case, as a number, or with a bracket or stop."""
+    bare = str(given).strip(" .:()[]").upper() if isinstance(given, str | int) else None
+    return bare if bare in marks or bare == DONT_KNOW else None
+
+
+def read_rating(raw: str, finish: str, talk: Sequence[Utterance] = ()) -> Reading[int | None]:
+    """A rating from 1 to 5."""
+    reply = read_object(raw, finish=finish, keys=("rating",), quoted=[said.text for said in talk])
+    rating = read_integer((reply.value or {}).get("rating"), 1, 5).value
+    return Reading(rating, is_readable=rating is not None, reason=reply.reason)
 
 
 def _answered(name: str, asked: Asked[Chosen | None]) -> Chosen:

@@ -93,15 +93,15 @@ def tie_parameter(fitted: Fit) -> dict[str, float | None] | None:
 class _Board:
     """One leaderboard in the making."""
 
-    def __init__(self, battles: Battles, settings: Settings, found: Estimate) -> None:
-        self.battles, self.settings, self.found = battles, settings, found
-        self.index = found.index
-        self.fitted = found.fitted
+    def __init__(self, battles: Battles, settings: Settings, estimated: Estimate) -> None:
+        self.battles, self.settings, self.estimated = battles, settings, estimated
+        self.index = estimated.index
+        self.fitted = estimated.fitted
         self.anchor = self._anchor()
-        size = len(found.members)
+        size = len(estimated.members)
         self.theta_draws: Floats | None = None
-        if found.draws is not None:
-            self.theta_draws = anchored(found.draws.values[:, :size], found.design.core, self.anchor)
+        if estimated.draws is not None:
+            self.theta_draws = anchored(estimated.draws.values[:, :size], estimated.design.core, self.anchor)
         self.rounds = self._rounds()
 
     def _anchor(self) -> int | None:
@@ -110,7 +110,9 @@ class _Board:
         name = self.settings.anchor[0]
         at = self.index.get(self.battles.names.index(name))
         if at is None or self.fitted is None:
-            why = reason_of(self.found.structure.flags[self.battles.names.index(name)]) or self.found.reason
+            why = (
+                reason_of(self.estimated.structure.flags[self.battles.names.index(name)]) or self.estimated.reason
+            )
             raise Problem(f"anchor: {name!r} has no rating of its own ({why})")
         return at
 
@@ -129,7 +131,7 @@ class _Board:
         text = model_of(self.settings.ties).method
         if self.settings.prior:
             text += f", with a prior of {self.settings.prior:g} even games against an average opponent"
-        if self.fitted is not None and "position" in self.found.design.shared:
+        if self.fitted is not None and "position" in self.estimated.design.shared:
             text += ", adjusted for the order of showing"
         return text
 
@@ -139,13 +141,13 @@ class _Board:
         return Scale(name="400/ln 10", factor=float(SCALE), mean=MEAN, centre=mean, anchor=anchor)
 
     def intervals(self) -> Intervals:
-        settings, draws = self.settings, self.found.draws
+        settings, draws = self.settings, self.estimated.draws
         bootstrap = settings.intervals == "bootstrap"
         return Intervals(
             method=settings.intervals,
             level=settings.level if settings.intervals != "none" else None,
             resamples=settings.resamples if bootstrap else None,
-            cluster=self.battles.cluster_name if self.found.clustered else None,
+            cluster=self.battles.cluster_name if self.estimated.clustered else None,
             seed=settings.seed if bootstrap else None,
             refit=None if draws is None else draws.refit,
             usable=None if draws is None else int(np.isfinite(draws.values).all(1).sum()),
@@ -154,7 +156,7 @@ class _Board:
         )
 
     def _support(self) -> _SupportRow:
-        told = self.found.uncertainty
+        told = self.estimated.uncertainty
         if told is None:
             return {"informative": None, "needed": None, "dominant": None, "dominant_share": None, "reason": None}
         support, rows = told.support, self.battles.rows
@@ -171,7 +173,7 @@ class _Board:
     def fit_report(self) -> FitReport:
         fitted = self.fitted
         if fitted is None:
-            return FitReport(solver=SOLVER, reason=self.found.reason)
+            return FitReport(solver=SOLVER, reason=self.estimated.reason)
         return FitReport(
             solver=SOLVER,
             iterations=fitted.iterations,
@@ -187,7 +189,7 @@ class _Board:
         return self._origin(at) + SCALE * float(self.fitted.theta[at] - self._anchor_theta(at))
 
     def _shares_anchor(self, at: int) -> bool:
-        core = self.found.design.core
+        core = self.estimated.design.core
         return self.anchor is not None and bool(core[at] == core[self.anchor])
 
     def _origin(self, at: int) -> float:
@@ -202,10 +204,10 @@ class _Board:
         """Lower and upper limits of theta (from the anchor, where there is one)."""
         if self.theta_draws is not None:
             return quantiles(self.theta_draws, self.settings.level)
-        told = self.found.uncertainty
+        told = self.estimated.uncertainty
         if self.fitted is None or told is None:
             return None
-        size = len(self.found.members)
+        size = len(self.estimated.members)
         theta = self.fitted.theta - np.array([self._anchor_theta(at) for at in range(size)])
         deviation = told.deviation()[:size]
         if self.anchor is not None:
@@ -216,18 +218,18 @@ class _Board:
 
     def models(self, table: PairTable, decided: Decisions) -> tuple[RatedModel, ...]:
         limits = self.limits()
-        standing = ranks(self.battles, self.found, self.settings)
-        ranges = rank_ranges(self.found, decided, self.settings)
+        standing = ranks(self.battles, self.estimated, self.settings)
+        ranges = rank_ranges(self.estimated, decided, self.settings)
         versus = self._against()
         wins, losses, ties = table.wins.sum(1), table.wins.sum(0), table.ties.sum(1)
-        structure = self.found.structure
+        structure = self.estimated.structure
         models: list[RatedModel] = []
         for m, name in enumerate(self.battles.names):
             games = float(wins[m] + losses[m] + ties[m])
             lower, upper, note = self._limits_of(m, limits)
             why = [reason_of(structure.flags[m]), note]
             if self.rating(m) is None and not structure.flags[m]:
-                why.append(self.found.reason)
+                why.append(self.estimated.reason)
             models.append(
                 RatedModel(
                     name=name,
@@ -264,14 +266,14 @@ class _Board:
         at = self.index.get(m)
         if at is None or limits is None or self.fitted is None:
             return None, None, None
-        if self.found.structure.core[m] < 0:
+        if self.estimated.structure.core[m] < 0:
             return None, None, "its rating comes from the prior, so it has no interval"
         lower = number(self._origin(at) + SCALE * float(limits[0][at]))
         upper = number(self._origin(at) + SCALE * float(limits[1][at]))
         return lower, upper, self._resample_note(at, lower, upper) or self._no_interval(lower, upper)
 
     def _no_interval(self, lower: float | None, upper: float | None) -> str | None:
-        told = self.found.uncertainty
+        told = self.estimated.uncertainty
         if told is None or told.draws is not None or lower is not None or upper is not None:
             return None
         if not told.support.enough:
@@ -321,21 +323,21 @@ class _Board:
 
     def notes(self) -> tuple[str, ...]:
         notes: list[str] = []
-        groups = len(set(self.found.structure.group.tolist()))
+        groups = len(set(self.estimated.structure.group.tolist()))
         if not self.battles.total:
             notes.append("no battles: nothing can be rated")
         elif groups > 1:
             notes.append(f"{groups} groups without a way to compare them: ranks and gaps hold inside a group only")
-        if self.found.reason and self.battles.total:
-            notes.append(self.found.reason)
+        if self.estimated.reason and self.battles.total:
+            notes.append(self.estimated.reason)
         if self.settings.prior:
             notes.append(
                 f"a prior of {self.settings.prior:g} games pulls every rating to the middle, as asked for"
             )
         if self.battles.self_play:
             notes.append(f"{self.battles.self_play} battles of a model against itself were left out")
-        if self.found.position_reason:
-            notes.append(f"not adjusted for the order of showing: {self.found.position_reason}")
+        if self.estimated.position_reason:
+            notes.append(f"not adjusted for the order of showing: {self.estimated.position_reason}")
         if self.fitted is not None and not self.fitted.converged:
             notes.append("the fit did not converge: ratings are not final")
         return tuple(notes)

@@ -31,7 +31,7 @@ def one_thread(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def held(*args: P.args, **kwargs: P.kwargs) -> R:
-        with _controller().limit(limits=1, user_api="blas"):  # pyright: ignore[reportUnknownMemberType]
+        with _controller().limit(limits=1, user_api="blas"):  # pyright: ignore[reportUnknownMemberType] - untyped
             return function(*args, **kwargs)
 
     return held

@@ -57,9 +57,9 @@ def match_scores(votes: Votes, rounds: int, rule: Rule = "majority") -> tuple[Fl
     counts = _counts(rounds)
     log = gammaln(rounds + 1) - gammaln(counts + 1).sum(1) + xlogy(counts, single[..., None, :]).sum(-1)
     table = np.einsum("dsc,s->dc", np.exp(log), WEIGHTS)
-    found = np.zeros((len(NODES), len(values)))
-    np.add.at(found.T, at, table.T)
-    return values, found
+    by_node = np.zeros((len(NODES), len(values)))
+    np.add.at(by_node.T, at, table.T)
+    return values, by_node
 
 
 def _counts(rounds: int) -> NDArray[np.int64]:

@@ -18,8 +18,9 @@ _SIGNS = re.compile("[#＃﹟]")
 """All that becomes a ``#`` where texts are folded: one without them holds no line that ``###`` opens."""
 _LETTER = re.compile(r"(?<![A-Za-z0-9\\])\(\s*([abc])\s*\)", re.IGNORECASE)
 _UNDECIDED = re.compile(
-    r"(?:\b(?:(?:can)?not(?: be)?|neither|nor|never|rather than|instead of|anything but|without)|n['’]t(?: be)?|~)"
-    r"\s*\(\s*[abc]\s*\)"
+    r"(?:\b(?:no|(?:can)?not(?: be)?|neither|nor|never|rather than|instead of|anything but|without)"
+    r"|n['’]t(?: be)?|~)"
+    r"(?: the)?(?: (?:option|choice|answer|verdict|letter))?\s*\(\s*[abc]\s*\)"
     r"|\(\s*[abc]\s*\)\s*(?:[?~]|is (?:not|wrong)\b|[가이은는도]?\s*(?:아니|아닌|아닙|아님|아냐|말고))",
     re.IGNORECASE,
 )

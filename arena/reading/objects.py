@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, cast
@@ -80,6 +81,8 @@ def read_object(
         return ObjectReading(None, reason="the reply is empty")
     candidates = [candidate for candidate in _candidates(text, keys) if not _is_quotation(candidate.text, sources)]
     if any(candidate.value is not None for candidate in candidates):
+        if _goes_on(text[candidates[-1].end :], keys):
+            return ObjectReading(None, reason="another object begins behind the last whole one")
         return _chosen(text, candidates)
     return _damaged(text, keys, sources)
 
@@ -110,11 +113,24 @@ def _read(text: str, keys: Collection[str]) -> tuple[Object | None, tuple[str, .
 
     None with UNPARSABLE where it is none; None with other steps where it is one that has no wanted key.
     """
+    own = _without_surplus(text)
+    trimmed = () if own == text else ("repair",)
     for steps, read_as in (((), str), (("latex",), escape_latex), (("repair",), repaired)):
-        parsed = _parsed(read_as(text))
+        parsed = _parsed(read_as(own))
         if parsed is not None:
-            return _with_keys(parsed, keys), steps
+            return _with_keys(parsed, keys), tuple(dict.fromkeys((*steps, *trimmed)))
     return None, UNPARSABLE
+
+
+def _without_surplus(text: str) -> str:
+    """The text without braces too many: doubled as in a template, or more at its end than its object has."""
+    if text.startswith("{{") and text.endswith("}}"):
+        return text[1:-1]
+    if text.endswith("}"):
+        with suppress(ValueError, RecursionError):
+            end = _DECODER.raw_decode(text)[1]
+            return text if text[end:].strip("} \t\r\n") else text[:end]
+    return text
 
 
 def _chosen(text: str, candidates: Sequence[_Candidate]) -> ObjectReading:
@@ -131,6 +147,12 @@ def _chosen(text: str, candidates: Sequence[_Candidate]) -> ObjectReading:
         if last and last.value is not None and len({_canonical(each.value) for each in place}) == 1:
             return ObjectReading(last.value, last.steps, text=last.text)
     return ObjectReading(None, reason="several different objects")
+
+
+def _goes_on(rest: str, keys: Collection[str]) -> bool:
+    """Whether an object with one of the keys begins in what follows the last whole one."""
+    named = "|".join(map(re.escape, keys))
+    return bool(named and re.search(rf"(?:[{{｛]\s*(?:{named})|[\"“'](?:{named})[\"”'])\s*[:：]", rest))
 
 
 def _canonical(value: Any) -> str:

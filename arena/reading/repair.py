@@ -1,9 +1,9 @@
 r"""An object that no strict parser takes, set right sign by sign, to be read again by the strict rules.
 
 Only what can mean one thing is set right: commas too many, or missing where a key begins a line, single or curly
-quotation marks, keys without any, ``True False None``, full-width signs, line breaks and quotation marks in
-strings, backslashes of formulas. What a string says, its legal escapes and every value stay as written; nothing is
-completed. What still does not parse is unreadable.
+quotation marks, keys without any, ``True False None``, full-width signs, comments, line breaks and quotation marks
+in strings, backslashes of formulas. What a string says, its legal escapes and every value stay as written; nothing
+is completed. What still does not parse is unreadable.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import unicodedata
 from arena.reading.escapes import escaped_string, has_illegal_escape, without_apostrophe_escapes
 
 _CLOSING = {'"': '"', "'": "'", "“": "”", "＂": "＂"}
-_AFTER_STRING = re.compile(r"\s*(?:[,:}\]，：｝］\"'“＂]|\Z)")
+_AFTER_STRING = re.compile(r"\s*(?:[,:}\]，：｝］\"'“＂]|/[/*]|\Z)")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _COLON = re.compile(r"\s*[:：]")
 _PLAIN = re.compile(r"[\s0-9,:{}\[\].+-]+")
 _OTHER_BLANK = re.compile(r"[^\S \t\r\n]")
@@ -55,6 +56,8 @@ def _token(text: str, at: int) -> tuple[str, int, bool]:
     """A string or key, a word or a sign that begins at ``at``; where it ends; whether it is a string."""
     if text[at] in _CLOSING:
         return _string(text, at)
+    if comment := _COMMENT.match(text, at):
+        return " ", comment.end(), False
     if key := _BARE_KEY.match(text, at):
         return f'"{key[0]}"', key.end(), True
     if word := _WORD.match(text, at):

@@ -39,11 +39,11 @@ def next_waves(field: Field, at: int, batch: int, pairs: Callable[[str], Sequenc
     return waves
 
 
-def tallied(scores: Floats, waves: Sequence[Wave], found: Sequence[float | None]) -> Floats:
+def tallied(scores: Floats, waves: Sequence[Wave], outcomes: Sequence[float | None]) -> Floats:
     """(M, M) scores of each endpoint against each other, with those of the waves added."""
     total = scores.copy()
     meetings = [meeting for _, wave in waves for meeting in wave]
-    for meeting, score in zip(meetings, found, strict=True):
+    for meeting, score in zip(meetings, outcomes, strict=True):
         if score is not None:
             total[meeting.i, meeting.j] += score
             total[meeting.j, meeting.i] += 1 - score

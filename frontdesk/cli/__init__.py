@@ -102,7 +102,8 @@ class Parser(argparse.ArgumentParser):
     """The command line, as far as this parser was given it."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**{"formatter_class": _Help} | settings)
+        settings.setdefault("formatter_class", _Help)
+        super().__init__(**settings)
         self.register("action", None, _GivenOnce)
         self.register("action", "store", _GivenOnce)
 
@@ -172,8 +173,9 @@ class Parser(argparse.ArgumentParser):
     def named_steps(self) -> Iterator[tuple[str, Parser]]:
         """(name, parser) of its commands or steps."""
         for action in self._actions:
-            if isinstance(action.choices, dict):
-                yield from cast("dict[str, Parser]", action.choices).items()
+            choices = cast("object", action.choices)
+            if isinstance(choices, dict):
+                yield from cast("dict[str, Parser]", choices).items()
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -313,13 +315,14 @@ def _guarded(args: argparse.Namespace) -> int:
     if args.command is None:
         print(f"usage: {PROGRAM} COMMAND … (see {PROGRAM} --help)", file=sys.stderr)
         return 2
+    from frontdesk.cli import waiting
     from frontdesk.runner.told import told
     from runstore.problems import Problem
     from runstore.tables.assumptions import told_on_stderr
 
     as_json = bool(getattr(args, "json", False))
     try:
-        with told_on_stderr(told):
+        with told_on_stderr(told), waiting.shown(args.command):
             return _done_as_object(args) if as_json and args.command in TOLD else args.run(args)
     except Problem as problem:
         if args.debug:

@@ -10,7 +10,6 @@ from typing import Any
 from frontdesk.cli import options
 from frontdesk.runner.told import head, tell, told
 from runstore.problems import Problem
-from runstore.publish import to_json
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from frontdesk.runner import calls
+    from runstore.publish import to_json
 
     if args.repair is not None:
         return _repair(Path(args.repair), as_json=args.json)
@@ -53,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _repair(folder: Path, *, as_json: bool) -> int:
     """Say what was set aside, line by line, and what that means."""
+    from runstore.publish import to_json
     from runstore.runlock import RunLock
     from runstore.segments import repair
 

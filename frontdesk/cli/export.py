@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
-from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.told import tell
 from runstore.problems import Problem, nearest
 
@@ -48,6 +47,7 @@ def run(args: argparse.Namespace) -> int:
     """Write the export. 0 done; 1 where a data set came out without a single row."""
     from frontdesk.export.write import How, export
     from frontdesk.runner import leaderboard_history as history
+    from frontdesk.runner.runfolder import RunFolder
 
     forms = _forms(args.forms)
     if args.out is not None and len(forms) > 1:

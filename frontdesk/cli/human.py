@@ -15,7 +15,7 @@ from runstore.languages import languages
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
-    Steps = argparse._SubParsersAction[argparse.ArgumentParser]  # pyright: ignore[reportPrivateUsage]
+    Steps = argparse._SubParsersAction[argparse.ArgumentParser]  # pyright: ignore[reportPrivateUsage] - no public name
 
 EXAMPLES = ("document-review", "tutor-votes")
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from frontdesk.cli import options
 from frontdesk.runner.told import tell
 from runstore.problems import Problem
-from runstore.publish import write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.file.exists() and not args.force:
         raise Problem(f"{args.file} is there already; --force writes over it")
+    from runstore.publish import write_text
+
     write_text(args.file, (files("frontdesk") / "example.toml").read_text(encoding="utf-8"))
     tell(f"wrote {args.file}; next: tutor-arena check {args.file}")
     return 0

@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    options.add_place(parser)
-    options.add_run_options(parser)
-    options.add_batch_options(parser)
-    options.add_json_option(parser)
+    options.add_stage_options(parser)
     parser.add_argument(
         "--subsets", type=Path, metavar="FILE", help="subsets of your own (JSON lines), copied into the run folder"
     )

@@ -5,14 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING
 
 from frontdesk.runner.told import head, tell, told
-from runstore import publish
 from runstore.problems import Problem
-from runstore.publish import Cell
-from runstore.results import Result
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from runstore.publish import Cell
+    from runstore.results import Result
 
 
 def counted(count: int, noun: str) -> str:
@@ -21,11 +23,15 @@ def counted(count: int, noun: str) -> str:
 
 def print_object(result: Result) -> None:
     """A result as one JSON object on stdout."""
+    from runstore import publish
+
     print(publish.to_json(result.to_json(), indent=True).decode())
 
 
 def print_json_lines(records: Sequence[BaseModel]) -> None:
     """One JSON object a line on stdout, UTF-8 whatever the terminal's encoding."""
+    from runstore import publish
+
     sys.stdout.flush()
     sys.stdout.buffer.write(b"".join(publish.to_json(record) + b"\n" for record in records))
     sys.stdout.buffer.flush()
@@ -42,6 +48,8 @@ def write_file(
     path: Path, records: Sequence[BaseModel], header: Sequence[str], rows: Sequence[Sequence[Cell]]
 ) -> None:
     """Records as JSON lines or rows as CSV, by the file's ending; says so on stderr."""
+    from runstore import publish
+
     if path.suffix == ".jsonl":
         publish.write_jsonl(path, records)
     elif path.suffix == ".csv":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from pathlib import Path
 
 from runstore.languages import languages
@@ -56,6 +57,14 @@ def add_place(parser: argparse.ArgumentParser) -> None:
         help="a TOML configuration, or a run folder with its own",
     )
     add_config_option(parser)
+
+
+def add_stage_options(parser: argparse.ArgumentParser) -> None:
+    """What every stage that asks models has."""
+    add_place(parser)
+    add_run_options(parser)
+    add_batch_options(parser)
+    add_json_option(parser)
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -143,6 +152,14 @@ def add_partial_option(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="exit 0 also where up to this share of what was asked for is missing (0.01 is 1 in 100)",
     )
+
+
+def named_number(option: str, text: str) -> tuple[str, float]:
+    """``NAME=VALUE`` of an option. Raises Problem."""
+    name, _, value = text.rpartition("=")
+    with contextlib.suppress(ValueError):
+        return name, float(value)
+    raise Problem(f"{option}: found {text!r}, expected NAME=VALUE with a number")
 
 
 def _share(text: str) -> float:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
-from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.told import console_language, tell
 from runstore.problems import Problem
+
+if TYPE_CHECKING:
+    from frontdesk.runner.runfolder import RunFolder
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -68,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.report.sections.run import quality as section
     from frontdesk.runner import leaderboard_history as history
     from frontdesk.runner.quality import write_quality
+    from frontdesk.runner.runfolder import RunFolder
     from runstore.publish import to_json
 
     folder = RunFolder(options.run_folder(args))
@@ -77,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
         return code
     folder.config()
     with history.held(folder):
-        quality = write_quality(folder, dict(_limit(text) for text in args.limit))
+        quality = write_quality(folder, dict(options.named_number("--limit", text) for text in args.limit))
         section.write_quality(folder, quality)
         assessed = quality.found
         for name in ("quality.json", "quality.md"):
@@ -156,12 +160,3 @@ def _learn(args: argparse.Namespace) -> int:
     profile = learn(talks, chosen, "transcripts of the user's own")
     sys.stdout.write(to_json(profile, indent=True).decode() + "\n" if args.json else as_yaml(profile))
     return 0
-
-
-def _limit(text: str) -> tuple[str, float]:
-    name, _, value = text.partition("=")
-    try:
-        return name, float(value)
-    except ValueError:
-        name = ""
-    raise Problem(f"--limit: found {text!r}, expected NAME=VALUE with a number")

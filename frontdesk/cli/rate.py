@@ -220,7 +220,7 @@ def _settings(args: argparse.Namespace) -> Settings:
         if (value := getattr(args, name)) is not None
     }
     if args.anchor is not None:
-        given["anchor"] = _anchor(args.anchor)
+        given["anchor"] = options.named_number("--anchor", args.anchor)
     if args.cluster == "none":
         given["clustered"] = False
     return replace(_configured(args), **given)
@@ -237,15 +237,6 @@ def _configured(args: argparse.Namespace) -> Settings:
     if args.run_dir is not None and (args.run_dir / "run.toml").is_file():
         return settings_of(load(args.run_dir / "run.toml"))
     return Settings()
-
-
-def _anchor(text: str) -> tuple[str, float]:
-    name, _, value = text.rpartition("=")
-    try:
-        return name, float(value)
-    except ValueError:
-        name = ""
-    raise Problem(f"--anchor: found {text!r}, expected NAME=VALUE with a number")
 
 
 def _print(board: Leaderboard, *, as_json: bool) -> None:

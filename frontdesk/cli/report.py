@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
-from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.told import tell
 from runstore.languages import languages
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
     from frontdesk.report.site.write import Moved
+    from frontdesk.runner.runfolder import RunFolder
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def _moved(before: Path | None, after: RunFolder) -> Moved | None:
     from frontdesk.runner import leaderboard_history as history
     from frontdesk.runner.comparing import Texts, compare
+    from frontdesk.runner.runfolder import RunFolder
 
     if before is None:
         return None
@@ -56,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.report.site.write import write_site
     from frontdesk.runner import leaderboard_history as history
     from frontdesk.runner.rating import rate_again_if_stale
+    from frontdesk.runner.runfolder import RunFolder
 
     folder = RunFolder(options.run_folder(args))
     if args.against is not None and args.site is None:

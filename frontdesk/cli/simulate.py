@@ -13,10 +13,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    options.add_place(parser)
-    options.add_run_options(parser)
-    options.add_batch_options(parser)
-    options.add_json_option(parser)
+    options.add_stage_options(parser)
     options.add_size_options(parser, "dialogues", "turns")
     parser.add_argument(
         "--input", type=Path, metavar="FILE", help="seed questions of your own (YAML, JSONL, CSV or plain text)"

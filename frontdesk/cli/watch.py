@@ -29,10 +29,10 @@ def run(args: argparse.Namespace) -> int:
         return 0
     from frontdesk.web.watch import watching
 
-    with watching(run_watched, args.port) as address:
-        tell(f"watch: {address}  (Ctrl-C ends the page, not the run)", file=sys.stderr, flush=True)
-        try:
+    try:
+        with watching(run_watched, args.port) as address:
+            tell(f"watch: {address}  (Ctrl-C ends the page, not the run)", file=sys.stderr, flush=True)
             threading.Event().wait()
-        except KeyboardInterrupt:
-            return 0
+    except KeyboardInterrupt:
+        pass
     return 0

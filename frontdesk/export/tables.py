@@ -149,7 +149,7 @@ def _clean(value: Any) -> Any:
     if isinstance(value, str):
         return clean_unicode(value)
     if isinstance(value, dict):
-        return {name: _clean(inner) for name, inner in value.items()}  # pyright: ignore[reportUnknownVariableType]
+        return {name: _clean(inner) for name, inner in value.items()}  # pyright: ignore[reportUnknownVariableType] - any JSON
     if isinstance(value, (list, tuple)):
-        return [_clean(inner) for inner in value]  # pyright: ignore[reportUnknownVariableType]
+        return [_clean(inner) for inner in value]  # pyright: ignore[reportUnknownVariableType] - any JSON
     return value

@@ -6,12 +6,10 @@ Made of stage files and configuration alone: the same run gives the same bytes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
-
-import yaml
+from typing import Any, Literal, get_args
 
 from frontdesk.export.battles import battles
 from frontdesk.export.card import card
@@ -30,6 +28,7 @@ from runstore.ids import digest
 from runstore.problems import Problem
 from runstore.publish import clean_unicode, read_json, write_json, write_text
 from runstore.records import Dialogue
+from runstore.yaml_file import yaml_text
 
 Form = Literal["openai", "sharegpt", "preference", "lmarena", "inspect", "parquet", "hf", "csv", "page"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -192,8 +191,7 @@ def front_matter(source: Source, how: How, sets: Sequence[Rows], files: Collecti
             for at, each in enumerate(sets)
         ],
     }
-    dump = cast("Callable[..., str]", yaml.safe_dump)  # pyright: ignore[reportUnknownMemberType]
-    return dump(data, allow_unicode=True, sort_keys=False, width=115)
+    return yaml_text(data)
 
 
 def _path(stem: str, files: Collection[str]) -> str:

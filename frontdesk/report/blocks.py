@@ -216,7 +216,7 @@ def charts(document: Document) -> list[Chart]:
                 case Folded():
                     yield from within(block.blocks)
                 case _:
-                    pass
+                    pass  # no other block holds charts
 
     return [chart for section in document.sections for chart in within(section.blocks)]
 

@@ -84,7 +84,8 @@ def service_texts(model: RatedModel) -> tuple[str, str]:
     """
     seconds, dollars_ = "–", "–"
     if model.latency_s is not None and model.latency_p95_s is not None:
-        seconds = f"{model.latency_s:.3g} ({model.latency_p95_s:.3g}){_of(model.timed, model.replies)}"
+        half, most = (f"{round(value, 3):.3g}" for value in (model.latency_s, model.latency_p95_s))
+        seconds = f"{half} ({most}){_of(model.timed, model.replies)}"
     if model.usd_per_1000 is not None:
         dollars_ = f"{model.usd_per_1000:.2f}{_of(model.priced, model.replies)}"
     return seconds, dollars_

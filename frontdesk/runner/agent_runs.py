@@ -123,7 +123,7 @@ async def _with_judge(job: Job, judge: Judge, pipeline: StageWork, conclude: Cal
     endpoint = TriedJudge(pipeline, judge.endpoint, judge.language)
     try:
         async with _asked_elsewhere(job, judge, pipeline):
-            analysis, unscored = await _score(job, endpoint, _RowsRead(lambda: endpoint.trial.note))
+            analysis, unscored = await _score(job, endpoint, _RowsRead(lambda: pipeline.progress.note))
     except Stopped as reason:
         pipeline.progress.say(f"stopped: {reason}; {endpoint.settled} scores of intent are in the journal")
         pipeline.progress.say("to go on: run the same command again")

@@ -68,10 +68,12 @@ async def beside(pipeline: StageWork, file: Path, judge: str | None, most: int) 
     gateway, progress = pipeline.opened(), pipeline.progress
     progress.start(STAGE, plan.turns_asked(student, judge, len(cuts))[0].calls)
 
+    ask = pipeline.overheard()
+
     async def ask_one(cut: Cut) -> Pair:
-        said = await _said(gateway.ask, student, roles, nobody, cut)
+        said = await _said(ask, student, roles, nobody, cut)
         pair = Pair(talk=cut.talk, turn=cut.turn, person=cut.said, student=said)
-        return pair if reader is None else await reader.read(gateway.ask, cut.history, pair)
+        return pair if reader is None else await reader.read(ask, cut.history, pair)
 
     at_once = gateway.endpoints[student].adapter.settings.concurrency
     gathered = await each(cuts, ask_one, at_once=at_once, finished=progress.advance)

@@ -33,15 +33,11 @@ async def guess(pipeline: StageWork, judge: str, most: int) -> list[Guess]:
     calls = sum(part.calls for part in plan.guesses_asked(judge, len(talks)))
     progress.start(STAGE, calls)
 
-    trial = pipeline.trial("guesses")
+    ask = pipeline.overheard("guesses")
 
     async def ask_one(talk: Talk) -> Guess:
         said = [each_said.text for each_said in talk.said]
-        made = await reader.guess(gateway.ask, talk.id, said, talk.dialogue.levels)
-        if made.state != "failed":
-            is_readable = made.state not in ("unreadable", "cut off")
-            pipeline.tried(trial, trial.saw(judge, made.raw, made.state, is_readable=is_readable))
-        return made
+        return await reader.guess(ask, talk.id, said, talk.dialogue.levels)
 
     at_once = gateway.endpoints[judge].adapter.settings.concurrency
     gathered = await each(talks, ask_one, at_once=at_once, finished=progress.advance)

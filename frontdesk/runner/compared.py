@@ -107,6 +107,9 @@ class _Comparison:
 
     def _told(self, name: str, noted: published.Published | None) -> Compared:
         if noted is None:
+            is_begun = name == HISTORY and (self.folder / PENDING).is_file()
+            if name in TOLD and not is_begun and (self.folder / published.FILE).is_file():
+                return Compared(name, "different", f"{published.FILE} does not name it: it was not written here")
             return Compared(name, "not made here")
         if noted.sha256 == published.hash_of(self.folder / name):
             newer = ", ".join(published.newer_inputs(self.folder, name, self.known))
@@ -144,9 +147,13 @@ _NONE = published.Published(sha256="")
 
 
 def _is_part(name: str, before: bytes, after: bytes) -> bool:
-    """Whether a file holds nothing that the whole one does not: what a stage that was killed may leave."""
+    """Whether a file holds nothing that the whole one does not: what a stage that was killed may leave.
+
+    Lines may be missing; none is repeated or stands before one that it follows.
+    """
     if name.endswith(".jsonl"):
-        return set(before.split(b"\n")) <= set(after.split(b"\n"))
+        whole = iter(after.split(b"\n"))
+        return all(line in whole for line in before.split(b"\n"))
     if name != "manifest.json":
         return False
     with suppress(ValueError):
@@ -177,7 +184,7 @@ def difference(name: str, before: bytes, after: bytes) -> str:
         try:
             return _first_key(json.loads(before), json.loads(after))
         except ValueError:
-            pass
+            pass  # no JSON: compared by lines
     old, new = before.split(b"\n"), after.split(b"\n")
     for number, (left, right) in enumerate(zip(old, new, strict=False), 1):
         if left != right:

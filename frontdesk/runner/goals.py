@@ -61,7 +61,7 @@ async def pursue(
     """
     field = table.field()
     items_of = table.by_meeting(field)
-    verdicts = {(one.match.id, one.criterion): one.verdict for one in before}
+    verdicts = {(judged.match.id, judged.criterion): judged.verdict for judged in before}
     whole: Gathered[Item, Judged] = Gathered([], [], None)
     asked: list[Meeting] = []
     scores: list[float | None] = []
@@ -71,7 +71,7 @@ async def pursue(
         whole = Gathered(whole.done + part.done, whole.failed + part.failed, part.stopped)
         if part.stopped is not None:
             break
-        verdicts |= {(one.match.id, one.criterion): one.verdict for one in part.results()}
+        verdicts |= {(judged.match.id, judged.criterion): judged.verdict for judged in part.results()}
         new_scores = [
             score_of(
                 field.names[meeting.i], [verdicts.get((m.id, criterion)) for m, criterion in items_of[meeting]]

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from arena.agent_runs.judging import EndpointJudge, question_id
 from arena.asking import Asked
-from arena.trial import JudgeTrial
 from frontdesk.runner.stagework import MOST_AT_ONCE, StageWork
 from gateway.crowd import stream
 from runstore.publish import read_json, write_json, write_jsonl
@@ -32,20 +31,13 @@ class TriedJudge:
     """An ``IntentJudge`` that is asked no more where too little of what it writes can be read."""
 
     def __init__(self, pipeline: StageWork, endpoint: str, language: Language) -> None:
-        gateway = pipeline.opened()
-        self._pipeline = pipeline
-        self._judge = EndpointJudge.load(gateway.ask, endpoint, language, pipeline.prompts)
-        self.trial: JudgeTrial = pipeline.trial(UNIT)
+        self._judge = EndpointJudge.load(pipeline.overheard(UNIT), endpoint, language, pipeline.prompts)
         self.settled = 0
 
     async def __call__(self, query: str, expected: str, response: str) -> Asked[int | None]:
         """Raises Stopped where the run is stopping."""
         said = await self._judge(query, expected, response)
         self.settled += 1
-        if said.state != "failed":
-            is_readable = said.state in ("answered", "missing values")
-            failed = self.trial.saw(self._judge.endpoint, said.raw, said.reason, is_readable=is_readable)
-            self._pipeline.tried(self.trial, failed)
         return said
 
 

@@ -220,7 +220,7 @@ class Pipeline(StageWork):
                 table = Table(goal, self.config.run.seed, subsets, pairs, items, missing)
                 gathered, chosen = await self._pursue(table, items, work, one, judges, heard)
                 flow, load = gathered.flow(), load.narrowed(len(chosen))
-                came = {(item[0].id, item[1]): found for item, found in (*gathered.done, *gathered.failed)}
+                came = {(item[0].id, item[1]): outcome for item, outcome in (*gathered.done, *gathered.failed)}
                 for at, (match, criterion) in enumerate(items):
                     if (match.id, criterion) in chosen:
                         rounds.add(at, came.get((match.id, criterion)))

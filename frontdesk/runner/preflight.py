@@ -6,19 +6,21 @@ the student is asked as the student, contestants as contestants, and a judge jud
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from arena.acts import ModelActReader, read_act
+from arena.asking import Reading
 from arena.judge import judge_round
 from arena.learning.labelling import ModelLabeller, read_labels
+from arena.learning.quiz import Shown, read_choice, read_rating
 from arena.matches import Match
-from frontdesk.runner import prepare
+from frontdesk.runner import plan, prepare
 from frontdesk.runner.config import Config
 from frontdesk.runner.estimate import Cap
 from frontdesk.runner.hints import hint_of
-from frontdesk.runner.knowing import Knowledge, labellers_of
+from frontdesk.runner.knowing import Knowledge, labellers_of, taker_of
 from frontdesk.runner.runfolder import default_folder
 from gateway.adapters.base import EndpointSettings
 from gateway.adapters.catalog import build, settings_of
@@ -28,15 +30,17 @@ from gateway.prompt import Answer, Prompt
 from gateway.secrets import words_of
 from knowledge.topic import Topic
 from runstore.languages import Words, words
-from runstore.records import ACTS, Act, Reply, SeedQuestion, Subset, Usage, Utterance
+from runstore.records import ACTS, Act, Persona, Reply, Role, Subset, Usage, Utterance
 from runstore.results import Result
 from simulator.collect import reply_to
 from simulator.conversation import weights_of
+from simulator.knowledge.acts import Directions, Intention, card
+from simulator.knowledge.rollout import Situation, situation
 from simulator.roles import Roles
 from simulator.speech import read_speech
 
 _ADVICE = "its prompt, judge.format, max_output_tokens or the model may mend it"
-_READERS = ("act reader", "labeller")
+_READERS = ("act reader", "labeller", "quiz", "own rating")
 """Roles that are asked for JSON in any case."""
 MOST_RETRIES = 1
 """A check is over soon: a server that is busy for a moment is asked once more."""
@@ -167,7 +171,9 @@ def _parts(config: Config) -> Iterator[tuple[str, str, Play]]:
         yield config.simulate.student, "student", _student(cast, sample)
         yield config.simulate.teacher, "teacher", _teacher(cast)
         if isinstance(cast.conversation.reader, ModelActReader):
-            yield cast.conversation.reader.name, "act reader", _act_reader(cast.conversation.reader, question)
+            reader, said = cast.conversation.reader, question.text
+            acts = _read_by(reader.name, reader.prompt((), said), lambda raw, end: read_act(raw, end, (said,)))
+            yield reader.name, "act reader", acts
     subset = Subset(
         id="check",
         dialogue="check",
@@ -189,11 +195,34 @@ def _parts(config: Config) -> Iterator[tuple[str, str, Play]]:
         for name in config.judge.endpoints:
             yield name, "judge", _judge(name, subset, sample, config)
     if config.student is not None or (config.simulate is not None and config.simulate.acts == "knowledge"):
-        yield from _labellers(config, sample)
+        known = Knowledge.load(config)
+        topic = next(iter(known.bank.topics.values()))
+        better = sample("better")
+        for labeller in labellers_of(config, prepare.prompts_of(config)):
+            if isinstance(labeller, ModelLabeller):
+                yield labeller.name, "labeller", _labeller(labeller, topic, better)
+        if config.student is not None:
+            person = Persona(
+                id="check",
+                levels={},
+                language=language,
+                text=words("simulator", "knowledge", language)("somebody"),
+            )
+            at = situation(subset, topic, person, known.learning, config.run.seed)
+            yield from _students_side(config, at, (*subset.history, Utterance(role="teacher", text=better)))
 
 
-def _fields(question: SeedQuestion) -> dict[str, str]:
-    return {"dialogue_id": "check", "topic": question.subject}
+def _labeller(labeller: ModelLabeller, topic: Topic, said: str) -> Play:
+    """Who reads the moves of tutors, shown one utterance about a topic."""
+
+    def read(raw: str, finish: str) -> Reading[object]:
+        return read_labels(topic, raw, said, finish=finish, node="check", labeller=labeller.name)
+
+    return _read_by(labeller.name, labeller.prompt(topic, "", said), read)
+
+
+def _fields(subject: str) -> dict[str, str]:
+    return {"dialogue_id": "check", "topic": subject}
 
 
 def _student(cast: prepare.Simulation, sample: Words) -> Play:
@@ -202,26 +231,25 @@ def _student(cast: prepare.Simulation, sample: Words) -> Play:
     planned: list[Act] = [act for act in ACTS if weights[act]] if how.acts == "planned" else []
     history = [Utterance(role="student", text=question.text), Utterance(role="teacher", text=sample("better"))]
 
-    async def play(ask: _Listening) -> Played:
-        prompt = cast.roles.student_prompt(person, history, planned[0] if planned else None, _fields(question))
-        speech = read_speech((await ask(how.student, prompt, stage="check", item="student")).text, "student")
-        if speech.is_blank and not speech.ended:
-            return Played(ask.answer.text, "nothing of the reply is the student's: change its prompt or the model")
-        return Played(speech.text or ask.answer.text)
-
-    return play
+    prompt = cast.roles.student_prompt(person, history, planned[0] if planned else None, _fields(question.subject))
+    return _speaking(how.student, prompt, "student")
 
 
 def _teacher(cast: prepare.Simulation) -> Play:
     question, how = cast.questions[0], cast.conversation
+    history = [Utterance(role="student", text=question.text)]
+    prompt = cast.roles.teacher_prompt(history, how.style, _fields(question.subject))
+    return _speaking(how.teacher, prompt, "teacher")
+
+
+def _speaking(name: str, prompt: Prompt, role: Role) -> Play:
+    """Whose reply is an utterance; only a student may end the conversation instead."""
 
     async def play(ask: _Listening) -> Played:
-        history = [Utterance(role="student", text=question.text)]
-        prompt = cast.roles.teacher_prompt(history, how.style, _fields(question))
-        speech = read_speech((await ask(how.teacher, prompt, stage="check", item="teacher")).text, "teacher")
-        if speech.is_blank:
-            return Played(ask.answer.text, "nothing of the reply is the teacher's: change its prompt or the model")
-        return Played(speech.text)
+        speech = read_speech((await ask(name, prompt, stage="check", item=role)).text, role)
+        if speech.is_blank and not (speech.ended and role == "student"):
+            return Played(ask.answer.text, f"nothing of the reply is the {role}'s: change its prompt or the model")
+        return Played(speech.text or ask.answer.text)
 
     return play
 
@@ -246,29 +274,35 @@ def _judge(name: str, subset: Subset, sample: Words, config: Config) -> Play:
     return play
 
 
-def _act_reader(reader: ModelActReader, question: SeedQuestion) -> Play:
+def _students_side(config: Config, at: Situation, talk: Sequence[Utterance]) -> Iterator[tuple[str, str, Play]]:
+    """Who words the student's utterances, where nobody did so before; who takes the quiz and rates the tutor."""
+    student, _ = plan.speakers(config)
+    prompts = prepare.prompts_of(config)
+    if student is not None and (config.simulate is None or student != config.simulate.student):
+        direction = Directions.load(config.run.language, prompts).direction(
+            at.topic, at.state, Intention("follow_up")
+        )
+        roles = Roles.load(config.run.language, prompts, [])
+        prompt = roles.student_prompt(at.persona, talk, "follow_up", _fields(at.subset.subject), direction)
+        yield student, "student", _speaking(student, prompt, "student")
+    taker = taker_of(config, student, prompts)
+    if taker is not None and taker.takes:
+        shown = Shown.drawn(at.topic.items[0], config.run.seed, "drawn", "check")
+        prompt = taker.prompt(card(at.topic, at.state), talk, shown)
+        yield taker.name, "quiz", _read_by(taker.name, prompt, lambda raw, end: read_choice(shown, raw, end, talk))
+    if taker is not None and taker.rates:
+        prompt = taker.rating_prompt(talk)
+        yield taker.name, "own rating", _read_by(taker.name, prompt, lambda raw, end: read_rating(raw, end, talk))
+
+
+def _read_by(name: str, prompt: Prompt, read: Callable[[str, str], Reading[object]]) -> Play:
+    """Somebody whose answer is read, as the run reads it."""
+
     async def play(ask: _Listening) -> Played:
-        answer = await ask(reader.name, reader.prompt((), question.text), stage="check", item="act")
-        read = read_act(answer.text, answer.finish, quoted=(question.text,))
-        return Played(answer.text, None if read.is_readable else _unread(read.reason))
-
-    return play
-
-
-def _labellers(config: Config, sample: Words) -> Iterator[tuple[str, str, Play]]:
-    """Who reads the moves of tutors, each shown one utterance about the first topic."""
-    topic = next(iter(Knowledge.load(config).bank.topics.values()))
-    for labeller in labellers_of(config, prepare.prompts_of(config)):
-        if isinstance(labeller, ModelLabeller):
-            yield labeller.name, "labeller", _labeller(labeller, topic, sample("better"))
-
-
-def _labeller(labeller: ModelLabeller, topic: Topic, said: str) -> Play:
-    async def play(ask: _Listening) -> Played:
-        prompt = labeller.prompt(topic, "", said)
-        answer = await ask(labeller.name, prompt, stage="check", item="moves")
-        read = read_labels(topic, answer.text, said, finish=answer.finish, node="check", labeller=labeller.name)
-        return Played(answer.text, None if read.is_readable and read.is_whole else _unread(read.reason))
+        answer = await ask(name, prompt, stage="check", item="check")
+        reading = read(answer.text, answer.finish)
+        is_used = reading.is_readable and reading.is_whole
+        return Played(answer.text, None if is_used else _unread(reading.reason))
 
     return play
 

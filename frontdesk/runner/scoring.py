@@ -99,7 +99,7 @@ async def perform(pipeline: StageWork, plan: Plan, material: Material, teller: T
             plan.judges,
             repeats=plan.repeats if most is None else 1,
             reask=plan.reask,
-            at_once=min(MOST_AT_ONCE, sum(one.concurrency for one in settings.values())),
+            at_once=min(MOST_AT_ONCE, sum(setting.concurrency for setting in settings.values())),
             finished=pipeline.advance if batch_poll_s is None else lambda: None,
             filled=on_trial if batch_poll_s is None or most is not None else lambda _: None,
         )
@@ -119,7 +119,7 @@ async def perform(pipeline: StageWork, plan: Plan, material: Material, teller: T
                 if (sheet.subject, sheet.judge, sheet.repeat) not in heard:
                     hear(sheet)
     folder.replace_failures("score", filled.failures)
-    kinds = {judge: one.kind for judge, one in settings.items()}
+    kinds = {judge: setting.kind for judge, setting in settings.items()}
     scored = Scored(plan, material, filled.sheets, filled.failures, kinds)
     results = publish(folder.path, scored, teller)
     teller.report(folder.path, results)

@@ -57,4 +57,4 @@ def _of_judges(folder: RunFolder, name: str) -> dict[str, Deltas]:
             a, b = sorted(row.endpoints)
             value = 0.0 if row.winner is None else 0.5 if row.winner == a else -0.5
             by_judges.setdefault(f"{name} judges ({row.criterion})", {})[row.subset, a, b] = value
-    return {one: dict(values) for one, values in by_judges.items()}
+    return {simulator: dict(values) for simulator, values in by_judges.items()}

@@ -17,7 +17,10 @@ from runstore.records import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """``valid`` of ``asked`` verdicts; a verdict is a match on a criterion. ``why``: failures by kind."""
+    """``valid`` of ``asked`` verdicts; a verdict is a match on a criterion.
+
+    ``why``: calls that failed, by kind; one match lacks as many as it has rounds, and one reply several matches.
+    """
 
     valid: int
     asked: int
@@ -41,7 +44,9 @@ class Shortfall:
         """What a reader of ratings must know first; None where nothing is missing."""
         if self.valid >= self.asked:
             return None
-        reasons = [f"{times} x {kind}" for kind, times in sorted(self.why.items())]
+        failed = sum(self.why.values())
+        kinds = ", ".join(f"{times} x {kind}" for kind, times in sorted(self.why.items()))
+        reasons = [f"{failed} {'call' if failed == 1 else 'calls'} failed ({kinds})"] if failed else []
         reasons += [f"{self.invalid} without a majority"] if self.invalid else []
         because = ", ".join(reasons) or "no failure is recorded"
         return f"rated from {self.counted} that were asked for; the others have no verdict: {because}"

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from arena.asking import Asked, Overheard
 from arena.trial import JudgeTrial
 from frontdesk.runner import prepare, published
 from frontdesk.runner.cluster.shares import EVERYTHING, Share
@@ -128,8 +129,8 @@ class StageWork:
     def _now(
         self, do: Callable[[Ask, Item], Awaitable[Result]], heard: Heard[Result] | None
     ) -> Callable[[Item], Awaitable[Result]]:
-        """An item asked in real time, and heard of."""
-        ask = self.opened().ask
+        """An item asked in real time, and heard of: by ``heard``, or else answer by answer."""
+        ask = self.overheard() if heard is None else self.opened().ask
 
         async def one(item: Item) -> Result:
             result = await do(ask, item)
@@ -235,6 +236,18 @@ class StageWork:
     def trial(self, unit: str = "rounds") -> JudgeTrial:
         """A trial of the judges of one stage."""
         return JudgeTrial(self.config.budget.trial_rounds, unit)
+
+    def overheard(self, unit: str = "answers") -> Overheard:
+        """The gateway's ``ask``, with whoever is to be read (labels, quiz, guesses) on trial."""
+        trial = self.trial(unit)
+
+        def hear(judge: str, item: str, asked: Asked[object]) -> None:
+            is_readable = asked.state in ("answered", "missing values")
+            if not is_readable:
+                self.could_not_read(judge, item, asked.raw, asked.reason)
+            self.tried(trial, trial.saw(judge, asked.raw, asked.reason, is_readable=is_readable))
+
+        return Overheard(self.opened().ask, hear)
 
     def tried(self, trial: JudgeTrial, failed: NotReadable | None) -> None:
         """Show how a trial goes, and start no new call where it has failed."""

@@ -178,7 +178,7 @@ class StudentStage:
         subset = branch.at.subset
         fields = {"dialogue_id": subset.dialogue, "subset_id": subset.id, "topic": subset.subject}
 
-        async def reply(history: Sequence[Utterance], states: Mapping[str, str], path: Samples) -> Said:  # noqa: ARG001
+        async def reply(history: Sequence[Utterance], states: Mapping[str, str], path: Samples) -> Said:  # noqa: ARG001 - no ``states``
             prompt = self.rolling.roles.teacher_prompt(history, style, fields, given.system)
             repeat = hashed_number(branch.at.who, *path)
             answer = await ask(endpoint, prompt, repeat=repeat, stage=STAGE, item=branch.name)
@@ -194,7 +194,7 @@ class StudentStage:
         for _, tree in grown:
             whole.add(tree)
         own = self.on_topics(subsets)
-        panel = [branch for branch, _ in grown if branch.script is not None]
+        panel = [branch for branch, _ in grown if branch.is_panel or branch.script is not None]
         outcomes, how = self.knowledge.outcomes, self.config.require_student()
         forest = Forest(
             whole.nodes,
@@ -268,7 +268,7 @@ class StudentStage:
 
 def known_moves(panel: Sequence[Branch], nodes: Sequence[Node]) -> dict[str, Known]:
     """What each scripted utterance does, by node."""
-    scripts = {(branch.at.who, branch.arm): branch.script for branch in panel}
+    scripts = {(branch.at.who, branch.arm): branch.script for branch in panel if branch.script is not None}
     return {
         node.id: script.line(node.path.count(".") + 1 if node.path else 0)[1]
         for node in nodes

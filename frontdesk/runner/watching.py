@@ -170,7 +170,7 @@ class Watched:
             case "session_ended":
                 self._state = "ended"
             case _:
-                pass
+                pass  # what later versions may log
 
     def _stage(self, stage: str, done: int, of: int, at: float, failed: int | None = None) -> None:
         took = at - self._began.get(stage, at)

@@ -47,7 +47,7 @@ def transaction(db: sqlite3.Connection) -> Generator[sqlite3.Connection]:
     try:
         yield db
         db.execute("COMMIT")
-    except BaseException:
+    except BaseException:  # an interrupt, too, leaves nothing by halves
         if db.in_transaction:  # a full disk has ended it already
             db.execute("ROLLBACK")
         raise

@@ -142,8 +142,8 @@ def _write_votes(
     beside = run if run is not None and (run / "verdicts.jsonl").exists() else None
     if beside is not None:
         models = read_records(beside / "verdicts.jsonl", Verdict)
-        compared = tuple(criterion.row() for criterion in ballots.compare_with_judges(people, models))
-        calibrated = tuple(pair.row() for pair in ballots.calibrated_pairs(people, models))
+        compared = tuple(ballots.compare_with_judges(people, models))
+        calibrated = tuple(ballots.calibrated_pairs(people, models))
     votes = Votes(
         judgments=len(judgments),
         verdicts=len(people),

@@ -94,7 +94,7 @@ def watching(watched: Watched, port: int = 0) -> Generator[str]:
             runner = web.AppRunner(Watcher(watched, token).app(), access_log=None)
             await runner.setup()
             await web.SockSite(runner, listening).start()
-        except Exception as error:
+        except Exception as error:  # told to the thread that waits for the page
             started.set_exception(Problem(f"the page cannot be served: {error}"))
             return
         started.set_result(None)

@@ -7,10 +7,20 @@ is one file with a ``Settings`` and an adapter class, and one line in ``catalog.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, get_args, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Protocol,
+    get_args,
+    runtime_checkable,
+)
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from gateway import proxies
 from gateway.prompt import Answer, Prompt
@@ -85,6 +95,14 @@ class Wire(Protocol):
     def keep(self, made: bytes) -> None:
         """Have what was made of the responses recorded behind them, for :class:`ReadsAgain`."""
         ...
+
+
+def _passed_over(_: object) -> None:
+    """Left out."""
+
+
+PassedOver = Annotated[str | list[str] | None, AfterValidator(_passed_over)]
+"""An address of a kind that sends nothing: a configuration may keep it, and it is in no journal's key."""
 
 
 class EndpointSettings(BaseModel):

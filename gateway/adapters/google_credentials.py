@@ -83,9 +83,9 @@ class _OnOurWay(Request):
         session.verify = os.environ.get("SSL_CERT_FILE") or os.environ.get("REQUESTS_CA_BUNDLE") or True
         super().__init__(session=session)
         self._way = way
-        self._send: Any = super().__call__  # pyright: ignore[reportUnknownMemberType]
+        self._send: Any = super().__call__  # pyright: ignore[reportUnknownMemberType] - untyped
 
-    def __call__(  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __call__(  # pyright: ignore[reportIncompatibleMethodOverride] - what it answers is read alike
         self,
         url: str,
         method: str = "GET",
@@ -120,7 +120,7 @@ def application_default(way: CredentialsWay) -> Credentials:
         raise Problem(f"no credentials for Vertex AI were found in a file, and calls are switched off; {_WAY_OUT}")
     try:
         with requests.Session() as session:
-            search: Any = google.auth.default  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+            search: Any = getattr(google.auth, "default")  # noqa: B009 - untyped
             credentials, _ = search(
                 scopes=[SCOPE], request=_OnOurWay(session, way._replace(timeout_s=_LONGEST_SEARCH_S))
             )

@@ -134,7 +134,7 @@ class LitellmClient:
             completion = await aside("litellm").run(_completed(arguments, call))
         except Fault as fault:
             raise (call.fault or fault) from None
-        except Exception as error:
+        except Exception as error:  # whatever its providers raise
             raise (call.fault or _fault(error, call.reply, self._now)) from None
         if call.fault is not None:
             raise call.fault

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from pydantic import Field, model_validator
 
 from gateway.adapters import classify, reading
-from gateway.adapters.base import LONGEST_S, EndpointSettings, Wire, WireReply
+from gateway.adapters.base import LONGEST_S, EndpointSettings, PassedOver, Wire, WireReply
 from gateway.errors import NO, TRANSIENT, Fault
 from gateway.local_model import forms
 from gateway.local_model.fetch import SMOLLM2
@@ -39,11 +39,12 @@ class LocalSettings(EndpointSettings):
     """Sampling as measured to work at this size. ``seed`` shifts the seeds that are drawn from the prompts."""
 
     useless: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(("base_url", "api_key_env", "proxy"), "the embedded model has none; leave it out"),
+        **dict.fromkeys(("api_key_env", "proxy"), "the embedded model has none; leave it out"),
         "system": 'the embedded model cannot follow one; choose style = "socratic" or "plain"',
     }
 
     model: str | None = SMOLLM2.name
+    base_url: PassedOver = None
     temperature: Real | None = Field(default=0.3, ge=0)
     min_p: Real = Field(default=0.15, ge=0, le=1)
     max_output_tokens: Whole | None = Field(default=48, gt=0)

@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Literal, cast, get_args
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gateway.adapters import reading
-from gateway.adapters.base import EndpointSettings, Wire
+from gateway.adapters.base import EndpointSettings, PassedOver, Wire
 from gateway.errors import NO, Fault, FaultKind, Retry
 from gateway.prompt import Answer, Prompt
 from runstore import publish
@@ -87,9 +87,10 @@ class ScriptedSettings(EndpointSettings):
     file with rules and ``sequence`` in a file without."""
 
     useless: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("base_url", "api_key_env", "proxy", "largest_reply_mb"), "nothing is sent anywhere; leave it out"
+        ("api_key_env", "proxy", "largest_reply_mb"), "nothing is sent anywhere; leave it out"
     )
 
+    base_url: PassedOver = None
     replies: str | None = None
     order: Order | None = None
 
@@ -152,7 +153,7 @@ class ScriptedAdapter:
         """By what the file says, so that it may be moved."""
         return self._address
 
-    def headers(self, key: str | None) -> dict[str, str]:  # noqa: ARG002
+    def headers(self, key: str | None) -> dict[str, str]:  # noqa: ARG002 - a file takes no key
         return {}
 
     def compose(self, prompt: Prompt) -> bytes:
@@ -160,7 +161,7 @@ class ScriptedAdapter:
         schema = {"schema": prompt.schema.schema} if prompt.schema is not None else {}
         return reading.dumps({"role": prompt.role, "messages": messages, **self._sampling, **schema})
 
-    async def send(self, sent: bytes, wire: Wire) -> Answer:  # noqa: ARG002
+    async def send(self, sent: bytes, wire: Wire) -> Answer:  # noqa: ARG002 - nothing is sent
         request = cast("dict[str, Any]", reading.loads(sent))
         if self._reader is not None:
             said = self._reader(request)

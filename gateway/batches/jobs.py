@@ -185,7 +185,7 @@ async def _record(piece: Piece, call: Call, result: Result) -> None:
         answer = await target.adapter.send(call.sent, Replay([result.reply]))
     except Fault as fault:
         await _failed(piece, call, fault, result.reply)
-    except Exception as error:
+    except Exception as error:  # an adapter's fault fails one call, not the batch
         await _failed(piece, call, Fault("unexpected", f"{type(error).__name__}: {error}"), result.reply)
     else:
         await piece.lane.ledger.answered(target, call, answer, result.reply.body, piece.job)

@@ -98,7 +98,7 @@ def _start(library: Any, path: Path) -> EmbeddedServer:
         handle = library.Server(params)
         server = EmbeddedServer(handle.listening_address, key, handle)
         _say_a_word(server)
-    except Exception as error:
+    except Exception as error:  # whatever the library raises
         raise Problem(f"the embedded model does not start from {path}: {error}") from error
     atexit.register(stop_servers)
     return server

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from runstore.problems import InputProblem
 
@@ -58,11 +59,11 @@ def told_on_stderr(told: Callable[[str], str] = str) -> Generator[None]:
         _LOG.setLevel(level)
 
 
-class _Once(logging.StreamHandler):  # pyright: ignore[reportMissingTypeArgument]
+class _Once(logging.StreamHandler[TextIO]):
     """Lines that differ; the same file read twice is told once."""
 
-    def __init__(self, stream: object, told: Callable[[str], str]) -> None:
-        super().__init__(stream)  # pyright: ignore[reportArgumentType, reportUnknownMemberType]
+    def __init__(self, stream: TextIO, told: Callable[[str], str]) -> None:
+        super().__init__(stream)
         self._said: set[str] = set()
         self._told = told
 

@@ -34,15 +34,19 @@ class Names:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._spellings: dict[str, str] = {}
+        self._taken: dict[str, str] = {}
 
     def take(self, text: str, *, line: int | None = None, column: str | None = None) -> str:
         """The name without what cannot be seen. Raises InputProblem naming both of two look-alikes."""
+        if text in self._taken:
+            return self._taken[text]
         key = name_key(text)
         first = self._spellings.setdefault(key, text)
         if first != text:
             found = f"{text!a} beside {first!a} ({key})"
             raise InputProblem(self.path, "one spelling of each name", found=found, line=line, field=column)
-        return clean_name(text)
+        self._taken[text] = clean_name(text)
+        return self._taken[text]
 
 
 def is_width_variant(character: str) -> bool:
@@ -52,6 +56,8 @@ def is_width_variant(character: str) -> bool:
 
 def width_folded(text: str) -> str:
     """Full-width forms as ASCII and nothing else: no sign goes, so no two numbers grow together."""
+    if text.isascii():
+        return text
     return "".join(
         unicodedata.normalize("NFKC", sign) if not sign.isascii() and is_width_variant(sign) else sign
         for sign in text

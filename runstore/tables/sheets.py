@@ -62,7 +62,7 @@ def _has_formulas(path: Path) -> bool:
 
 def _cells(path: Path, *, data_only: bool) -> Iterator[tuple[Any, ...]]:
     try:
-        from openpyxl import load_workbook  # pyright: ignore[reportMissingModuleSource]
+        from openpyxl import load_workbook  # pyright: ignore[reportMissingModuleSource] - an extra
     except ImportError as error:
         raise Problem(f"{path}: reading XLSX needs the extra: pip install 'tutor-arena[xlsx]'") from error
     try:
@@ -80,7 +80,7 @@ def _uncomputed(path: Path, row: int, place: int, formula: str) -> str:
     """The text, where some library wrote a text as if it were a formula; refused where it is one."""
     if not _computes(formula):
         return formula
-    from openpyxl.utils import get_column_letter  # pyright: ignore[reportMissingModuleSource]
+    from openpyxl.utils import get_column_letter  # pyright: ignore[reportMissingModuleSource] - an extra
 
     cell = f"cell {get_column_letter(place + 1)}{row}"
     expected = "a value (open and save the workbook in a spreadsheet, so that formulas are computed)"
@@ -89,7 +89,7 @@ def _uncomputed(path: Path, row: int, place: int, formula: str) -> str:
 
 def _computes(formula: str) -> bool:
     """Whether a spreadsheet could compute it: references, numbers, texts and functions, joined by operators."""
-    from openpyxl.formula import Tokenizer  # pyright: ignore[reportMissingModuleSource]
+    from openpyxl.formula import Tokenizer  # pyright: ignore[reportMissingModuleSource] - an extra
 
     try:
         tokens: list[Any] = [token for token in Tokenizer(formula).items if token.type != "WHITE-SPACE"]

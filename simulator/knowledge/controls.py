@@ -31,7 +31,7 @@ class Scripted:
     topic: Topic
     state: Mapping[str, str]
 
-    async def __call__(self, history: Sequence[Utterance], states: Mapping[str, str], path: Samples) -> Said:  # noqa: ARG002
+    async def __call__(self, history: Sequence[Utterance], states: Mapping[str, str], path: Samples) -> Said:  # noqa: ARG002 - lines are set
         return Said(self.line(len(path))[0])
 
     def line(self, turn: int) -> tuple[str, Known]:

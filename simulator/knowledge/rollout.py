@@ -132,11 +132,11 @@ class Grown:
     failures: list[Failure] = field(default_factory=list[Failure])
 
     def add(self, other: Grown) -> None:
-        for mine, more in (
-            (self.nodes, other.nodes), (self.labels, other.labels), (self.changes, other.changes),
-            (self.quiz, other.quiz), (self.failures, other.failures),
-        ):  # fmt: skip
-            mine.extend(more)  # pyright: ignore[reportArgumentType, reportUnknownArgumentType, reportUnknownMemberType]
+        self.nodes += other.nodes
+        self.labels += other.labels
+        self.changes += other.changes
+        self.quiz += other.quiz
+        self.failures += other.failures
 
 
 def situation(

@@ -95,10 +95,10 @@ def _direction(talks: Sequence[Talk], expected: Expectation, seed: int) -> dict[
     ]
     lower, upper = limits(drawn[0] - drawn[1])
     sure = lower > 0 or upper < 0
-    found = None if not sure else "as expected" if (lower > 0) == (expected.sign > 0) else "opposite"
+    direction = None if not sure else "as expected" if (lower > 0) == (expected.sign > 0) else "opposite"
     difference = float(high.mean() - low.mean())
     reason = None if sure else "the interval holds 0"
-    return {**row, "difference": difference, "lower": lower, "upper": upper, "found": found, "reason": reason}
+    return {**row, "difference": difference, "lower": lower, "upper": upper, "found": direction, "reason": reason}
 
 
 def _values(talks: Sequence[Talk], factor: str, level: str, measure: str) -> Floats:

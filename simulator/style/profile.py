@@ -13,12 +13,11 @@ levels:                             # how a level differs: words by a factor, tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated
 
 import numpy as np
-import yaml
 from pydantic import Field, field_validator, model_validator
 
 from runstore.languages import listed, resource
@@ -26,7 +25,7 @@ from runstore.numbers import Real, Whole
 from runstore.problems import InputProblem, Problem
 from runstore.publish import parse_record, write_text
 from runstore.records import Language, Persona, Record
-from runstore.yaml_file import read_yaml
+from runstore.yaml_file import read_yaml, yaml_text
 from simulator.style.traits import Trait
 
 Share = Annotated[Real, Field(ge=0, le=1)]
@@ -137,11 +136,10 @@ def check_levels(profile: StyleProfile, people: Sequence[Persona]) -> list[str]:
 
 def as_yaml(profile: StyleProfile) -> str:
     """The profile as a file that :func:`load` reads."""
-    dump = cast("Callable[..., str]", yaml.safe_dump)  # pyright: ignore[reportUnknownMemberType]
     data = profile.model_dump(mode="json", exclude_defaults=True)
     for row, each in zip(data["words"], profile.words, strict=True):
         row["quantiles"] = dict(each.quantiles)
-    return dump(data, allow_unicode=True, sort_keys=False, width=115, default_flow_style=False)
+    return yaml_text(data)
 
 
 def write(path: Path, profile: StyleProfile) -> None:

@@ -64,6 +64,8 @@ def test_the_declared_form_is_read_whatever_surrounds_the_letter(reply: str) -> 
         ("### (b)는 아님", "no decision"),
         ("### (a) 말고", "no decision"),
         ("### It cannot be (b)", "no decision"),
+        ("### No (a)", "no decision"),
+        ("### Not the option (a)", "no decision"),
         ("### Anything but (a)", "no decision"),
         ("### (b) is wrong", "no decision"),
         ("### (a)?", "no decision"),

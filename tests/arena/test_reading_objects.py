@@ -181,3 +181,37 @@ def test_odd_replies_end_in_a_reading_and_not_in_an_error(reply: str) -> None:
     reading = read_object(reply, keys=["a"])
     scan_element(reading.text or reply, "a", "value", ["a", "b"])
     assert reading.value is None or "a" in reading.value
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"verdict": "a"}}',
+        'Here it is: {"verdict": "a"}}',
+        '```json\n{"verdict": "a"}}\n```',
+        '{{"verdict": "a"}}',
+        '{"verdict": "a" // since "b" leaks\n}',
+        '{"verdict": "a", /* not "verdict": "b" */}',
+    ],
+)
+def test_braces_too_many_and_comments_are_left_out(raw: str) -> None:
+    reading = read_object(raw, keys=("verdict",))
+    assert reading.value == {"verdict": "a"}
+    assert reading.steps[-1] == "repair"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"verdict": "a"}; no: {"verdict": "b"',
+        '{"verdict": "a"}\n\nCorrected:\n{"comparison": "longer", "verdict": "b',
+        '{"verdict": "a"}, "verdict": "b"}',
+        '{"verdict": "a"} then {verdict: b',
+    ],
+)
+def test_an_object_that_begins_behind_the_last_whole_one_leaves_nothing_clear(raw: str) -> None:
+    assert read_object(raw, keys=("verdict",)).value is None
+
+
+def test_a_brace_behind_the_object_begins_no_other() -> None:
+    assert read_object('{"verdict": "a"} of {x, y}, verdict: final', keys=("verdict",)).value == {"verdict": "a"}

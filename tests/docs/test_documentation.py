@@ -101,7 +101,7 @@ def test_a_search_finds_a_page_without_a_network_and_pages_can_be_read(served: s
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, (place, width)
             assert serious_findings(page) == [], place
             page.emulate_media(color_scheme="dark")
-            assert page.evaluate("document.documentElement.dataset.bsTheme") == "dark"
+            page.wait_for_function("document.documentElement.dataset.bsTheme === 'dark'")
             page.wait_for_timeout(400)  # colours glide
             assert serious_findings(page, "color-contrast") == [], place
             page.emulate_media(color_scheme="light")

@@ -34,7 +34,8 @@ SPLIT = """() => {
   for (const cell of document.querySelectorAll("th, td.n")) {
     const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
-      for (const { 0: word, index } of walker.currentNode.data.matchAll(/[^\\s-]{2,12}(?=[\\s-]|$)/g)) {
+      const words = walker.currentNode.data;
+      for (const { 0: word, index } of words.matchAll(/(?<![^\\s-])[\\p{L}\\d]{2,12}(?![^\\s-])/gu)) {
         const range = document.createRange();
         range.setStart(walker.currentNode, index);
         range.setEnd(walker.currentNode, index + word.length);

@@ -19,21 +19,21 @@ class Half:
     def without_ties(self) -> RatingModel:
         return self
 
-    def loglik(self, eta: Floats, tie: float, counts: Floats) -> float:  # noqa: ARG002
+    def loglik(self, eta: Floats, tie: float, counts: Floats) -> float:  # noqa: ARG002 - no ``tie``
         score = counts[:, 2] + counts[:, 1] / 2
         return float(score @ eta - (counts.sum(1)) @ np.logaddexp(0, eta))
 
-    def scores(self, eta: Floats, tie: float) -> tuple[Floats, Floats]:  # noqa: ARG002
+    def scores(self, eta: Floats, tie: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - no ``tie``
         by_eta = np.array([0.0, 0.5, 1.0]) - logistic(eta)[:, None]
         return by_eta, np.zeros_like(by_eta)
 
-    def information(self, eta: Floats, tie: float, counts: Floats) -> Information:  # noqa: ARG002
+    def information(self, eta: Floats, tie: float, counts: Floats) -> Information:  # noqa: ARG002 - no ``tie``
         p = logistic(eta)
         none = np.zeros_like(p)
         return Information((counts.sum(1)) * p * (1 - p), none, none)
 
-    def admissible(self, tie: float) -> bool:  # noqa: ARG002
+    def admissible(self, tie: float) -> bool:  # noqa: ARG002 - no ``tie``
         return True
 
-    def told(self, tie: float) -> dict[str, float]:  # noqa: ARG002
+    def told(self, tie: float) -> dict[str, float]:  # noqa: ARG002 - no ``tie``
         return {}

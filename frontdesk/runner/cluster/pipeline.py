@@ -46,7 +46,7 @@ class ClusterPipeline(Pipeline):
         if self._stays or stage not in NEEDED:
             yield
             return
-        unit = {"score": "sheets", "intent": "scores"}.get(stage, "rounds")
+        unit = {"score": "sheets", "intent": "scores", "judge": "rounds"}.get(stage, "answers")
         await ahead(self.crew, self, stage, of, unit)
         endpoints = self.opened().endpoints
         served = {name: endpoint.spent.served for name, endpoint in endpoints.items()}

@@ -61,7 +61,8 @@ class Line:
 
     async def __call__(self, op: str, *args: object) -> Any:
         """Raises OSError, or what the desk raised."""
-        asked = asyncio.run_coroutine_threadsafe(self._send(op, args), self._worker.loop.asyncio_loop)  # pyright: ignore
+        loop: Any = self._worker.loop  # tornado's, which has no types
+        asked = asyncio.run_coroutine_threadsafe(self._send(op, args), loop.asyncio_loop)
         return await asyncio.wrap_future(asked)
 
     async def _send(self, op: str, args: tuple[object, ...]) -> Any:

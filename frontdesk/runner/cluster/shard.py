@@ -183,7 +183,7 @@ async def _asked(desk: Desk, *what: object) -> Any:
     """What the desk says. Raises MachinesLost: without it nothing may be asked of a model."""
     try:
         return await desk(*what)
-    except Exception as error:
+    except Exception as error:  # whatever the connection or the scheduler's side raises
         raise MachinesLost(f"the scheduler cannot be reached: {type(error).__name__}: {error}") from error
 
 
@@ -309,7 +309,7 @@ class _Shard:
             await asyncio.sleep(BEAT_S)
             try:
                 stop = await self._beat()
-            except Exception as error:
+            except Exception as error:  # whatever the connection or the scheduler's side raises
                 self._end(MachinesLost(f"the scheduler cannot be reached: {type(error).__name__}: {error}"))
                 return
             if stop is not None and self._gateway.stopped is None:

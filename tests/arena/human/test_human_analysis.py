@@ -435,12 +435,12 @@ def test_people_and_judges_are_compared_and_the_win_rate_is_calibrated(tmp_path:
     assert sum(map(sum, compared.counts)) == 20
     (pair,) = calibrated_pairs(people, models)
     assert (pair.a, pair.b) == ("alpha", "zeta")
-    assert pair.found.labelled == 20
-    assert pair.found.unlabelled == 40
-    assert pair.found.judge.value == pytest.approx(2 / 3)
-    assert pair.found.human.value == 1
-    assert pair.found.estimate.value == pytest.approx(1)
-    assert math.isfinite(pair.row().estimate.value)
+    assert pair.labelled == 20
+    assert pair.unlabelled == 40
+    assert pair.judge.value == pytest.approx(2 / 3)
+    assert pair.human.value == 1
+    assert pair.estimate.value == pytest.approx(1)
+    assert pair.estimate.value is not None and math.isfinite(pair.estimate.value)
 
 
 def test_a_rubric_filled_in_by_a_person_is_a_sheet(tmp_path: Path) -> None:

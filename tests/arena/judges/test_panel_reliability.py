@@ -125,6 +125,6 @@ def test_dialogues_that_all_say_the_same_give_the_panel_no_intervals():
     found = panel(copies)
     assert (
         found.reason is None
-        and found.note == "no intervals: 9 dialogues that all say the same, 5 that differ needed"
+        and found.note == "no interval: 9 dialogues that all say the same; an interval takes 5 that differ"
     )
     assert all((each.lower, each.upper) == (None, None) for each in (*found.judges, *found.endpoints))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.learning.labelling import read_labels
 from arena.learning.leaves import Forest, leaves
 from arena.learning.panel import label_row
 from arena.learning.phrases import labels_of, said_of
@@ -158,6 +159,31 @@ def test_swapped_labels_are_seen_as_wrong() -> None:
     assert (right.f1, swapped.f1) == (1.0, 0.0)
     aside = label_row("m", known, [label("a", "settle", "tell"), label("b", "monotone", "contrast", "positive")])
     assert (aside.precision, aside.recall) == (0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("written", "whole"),
+    [
+        ({"move": "Tell"}, True),
+        ({"target": ""}, True),
+        ({"target": "null"}, True),
+        ({"target": " None "}, True),
+        ({"target": "nobody"}, False),
+        ({"move": "told"}, False),
+        ({"component": "Settle"}, False),
+        ({"component": ["settle"]}, False),
+        ({"move": {}}, False),
+        ({"target": []}, False),
+        ({"quote": ["it is final"]}, False),
+    ],
+)
+def test_how_models_write_a_move_or_that_it_is_aimed_at_nothing(written: dict[str, object], whole: bool) -> None:
+    row = {"component": "settle", "move": "tell", "target": None, "quote": "it is final", **written}
+    read = read_labels(
+        TOPIC, json.dumps({"labels": [row]}), "Once out, it is final.", finish="stop", node="n", labeller="m"
+    )
+    assert read.is_whole is whole
+    assert [(label.move, label.target, label.found) for label in read.value] == [("tell", None, True)] * whole
 
 
 def test_one_command_measures_an_endpoint_as_labeller(tmp_path: Path) -> None:

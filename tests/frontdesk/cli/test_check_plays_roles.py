@@ -229,3 +229,27 @@ def test_who_reads_acts_and_moves_is_played_too(tmp_path, capsys):
     assert code == 1
     for who in ("judge as act reader", "moves as labeller"):
         assert f"{who}: FAILED, unreadable" in shown
+
+
+def test_who_takes_the_quiz_and_rates_the_tutor_is_played_too(tmp_path, capsys):
+    world = provider_script()
+    with FakeProvider(script=world) as provider:
+        path = write_student_config(
+            tmp_path / "c.toml", provider, ("good", "fair"), quiz="student", own_rating=True, student="judge"
+        )
+        code, shown = check(path, capsys)
+        assert code == 0
+        for who in ("judge as student", "student as quiz", "student as own rating"):
+            assert f"{who}: answers in" in shown
+        prompts = [asked.last for asked in provider.requests if asked.schema]
+        assert any('"support"' in last for last in prompts) and any('"rating"' in last for last in prompts)
+        provider.script = lambda asked, attempt: (
+            Reply(fake_shapes.answer(asked, "I would rather not say."))
+            if asked.schema and set(asked.schema["properties"]) & {"support", "rating"}
+            else world(asked, attempt)
+        )
+        code, shown = check(path, capsys)
+    assert code == 1
+    for who in ("student as quiz", "student as own rating"):
+        assert f"{who}: FAILED, unreadable" in shown
+    assert "judge as student: answers in" in shown

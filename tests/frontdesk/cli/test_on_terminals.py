@@ -8,6 +8,7 @@ import signal
 import struct
 import sys
 import termios
+import time
 import warnings
 from fcntl import ioctl
 
@@ -15,7 +16,7 @@ import pyte
 import pytest
 from rich.cells import cell_len
 
-from frontdesk.cli import COMMANDS, main
+from frontdesk.cli import COMMANDS, main, waiting
 from tests.support.agent_runs_table import rows, table_text
 from tests.support.small_runs import REPOSITORY
 
@@ -214,7 +215,31 @@ def test_a_long_name_is_shortened_and_no_figure_is_split(work):
 
 def test_a_page_that_is_served_says_where_in_one_piece_and_ends_when_interrupted(work):
     for columns in (80, 50):
-        code, said, screen = on_a_terminal(columns, work, "watch", "run", until="the run)")
+        code, said, _ = on_a_terminal(columns, work, "watch", "run", until="the run)")
         assert code == 0
-        assert re.match(r"watch: http://127\.0\.0\.1:\d+/?\S* ", screen.display[0])
-        assert "\x1b" not in said.replace("\x1b[?25h", "")
+        assert re.match(r"watch: http://127\.0\.0\.1:\d+/\S+/ ", said)
+        assert "\x1b" not in said
+
+
+def test_a_silent_command_says_that_it_is_at_it_until_it_says_something_else(monkeypatch):
+    monkeypatch.setattr(waiting, "AFTER_S", 0.5)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w", encoding="utf-8") as terminal, monkeypatch.context() as streams:
+        streams.setattr(sys, "stdout", terminal)
+        streams.setattr(sys, "stderr", terminal)
+        with waiting.shown("verify"):
+            time.sleep(1.2)
+            print("everything is the same")
+            print("half a line of progress", end="", flush=True)
+            time.sleep(1.2)
+        assert sys.stderr is terminal
+        with waiting.shown("watch"):
+            assert sys.stderr is terminal, "it waits on purpose"
+        said = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert "verify: at it for 1 s" in said
+    screen = pyte.Screen(80, 5)
+    pyte.Stream(screen).feed(said)
+    assert [line.rstrip() for line in screen.display[:2]] == ["everything is the same", "half a line of progress"]

@@ -34,7 +34,10 @@ def test_fifty_of_two_hundred_is_said_everywhere(tmp_path, capsys):
     caption = "50 of 200 matches that were asked for have a verdict; 0 of 50 matches were invalid"
     assert caption in report and "150 were never judged" in report
     assert "every one has a verdict" not in report
-    told = "rated from 50 of 200 matches that were asked for; the others have no verdict: 150 x timeout"
+    told = (
+        "rated from 50 of 200 matches that were asked for; the others have no verdict: "
+        "150 calls failed (150 x timeout)"
+    )
     assert told in folder.file("leaderboard.md").read_text(encoding="utf-8")
     assert read_json(folder.file("leaderboard.json"))["notes"][0] == told
     assert main(["rate", "--run", str(folder.path)]) == 1

@@ -112,4 +112,4 @@ def test_a_judge_whose_first_guesses_nobody_can_read_is_asked_no_more(
     provider.script = lambda asked, _: Reply(fake_shapes.answer(asked, "I cannot tell."))
     assert main(["quality", str(folder), "--judge", "gemini", "--judge-dialogues", "12"]) == 3
     assert 4 <= provider.stats.calls - before <= 6
-    assert "of judge gemini's first 4 guesses 0 could be read" in capsys.readouterr().err
+    assert "of gemini's first 4 guesses 0 could be read" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """A judge whose replies cannot be read is not paid for all its rounds."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,12 @@ from runstore.journal import read_rows
 from runstore.publish import read_records
 from runstore.publish import read_rows as read_table_rows
 from runstore.records import Judgment
+from tests.support import fake_shapes
+from tests.support.fake_faults import Reply
+from tests.support.fake_provider import FakeProvider
 from tests.support.small_runs import write_config
+from tests.support.student_runs import write_student_config
+from tests.support.student_world import provider_script
 
 
 def judged(provider) -> int:
@@ -112,3 +118,45 @@ def test_intent_scores_of_a_judge_that_is_never_readable_stop_early_too(tmp_path
     told = capfd.readouterr().err
     assert 30 <= answered(out) <= 32
     assert "first 30 scores 0 could be read" in told and "budget.trial_rounds = 0" in told
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "who", "section"),
+    [
+        ("labels", "moves", {}),
+        ("support", "judge", {"quiz": "judge", "labellers": ["phrases"]}),
+        ("act", "judge", {}),
+    ],
+    ids=["labels", "quiz", "acts"],
+)
+def test_whoever_is_to_be_read_in_any_stage_is_on_trial(asked_for, who, section, tmp_path, capfd):
+    world = provider_script()
+    asked = Counter()
+
+    def script(request, attempt):
+        if request.schema is None or asked_for not in request.schema["properties"]:
+            return world(request, attempt)
+        asked["unread"] += 1
+        return Reply(fake_shapes.answer(request, "I would rather not say."))
+
+    with FakeProvider(script=script) as provider:
+        config = write_student_config(
+            tmp_path / "c.toml",
+            provider,
+            ("good", "fair"),
+            panel=5,
+            dialogues=12,
+            endpoint={"concurrency": 2},
+            **section,
+        )
+        if asked_for == "act":
+            text = config.read_text().replace('acts = "knowledge"\n', "")
+            config.write_text(text.replace("[simulate]\n", '[simulate]\nacts = "planned"\nact_reader = "judge"\n'))
+        with config.open("a") as file:
+            file.write("\n[budget]\ntrial_rounds = 12\n")
+        assert main(["run", str(config), "--run", str(tmp_path / "run")]) == 3
+    told = capfd.readouterr().err
+    assert f"of {who}'s first 12 answers 0 could be read" in told and "I would rather not say." in told
+    assert 12 <= asked["unread"] <= 40
+    log = [row for _, row in read_table_rows(tmp_path / "run" / "log.jsonl")]
+    assert {row["judge"] for row in log if row["event"] == "unreadable"} == {who}

@@ -465,6 +465,29 @@ def test_a_process_killed_between_two_files_is_not_accused(
     assert code == 0
 
 
+@pytest.mark.parametrize("forge", [line_twice("verdicts.jsonl"), lines_swapped("verdicts.jsonl")])
+def test_lines_told_twice_or_in_another_order_are_no_part_of_a_stage(
+    run: Path, forge: Forge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forge(run)
+    known = read_json(run / "published.json")
+    known["files"].pop("verdicts.jsonl")
+    write_json(run / "published.json", {**known, "under_way": {"judge": "begun"}})
+    code, rows = states(run, capsys)
+    assert (code, rows["verdicts.jsonl"][0]) == (1, "different")
+
+
+def test_what_people_said_is_not_taken_from_a_file_that_was_not_written_here(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    votes = dict.fromkeys(("judgments", "verdicts", "both_good", "both_bad"), 9)
+    leaderboard = read_json(run / "leaderboard.json")
+    told = {"study": "s", **votes, "leaderboard": leaderboard, "judges": [], "calibrated": []}
+    write_json(run / "human.json", told)
+    code, rows = states(run, capsys)
+    assert (code, rows["human.json"][0]) == (1, "different")
+
+
 @pytest.mark.parametrize(
     ("command", "broken", "stage"),
     [

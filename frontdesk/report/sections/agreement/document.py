@@ -35,8 +35,8 @@ def document(agreed: AgreementReport, language: str = "en") -> Document:
 def _section(key: str, title: str, group: Group, agreed: AgreementReport, say: Words) -> Section:
     level = agreed.settings.level
     raters = ", ".join(group.raters)
-    lead = say("counted", units=group.units, n=len(group.raters), raters=raters, missing=group.cells - group.rated,
-               cells=group.cells)  # fmt: skip
+    lead = say("counted", units=group.units, n=len(group.raters), raters=raters, missing=group.cells.missing,
+               cells=group.cells.of)  # fmt: skip
     parts: list[blocks.Block] = [Text(lead), *(Text(spoken(note, say.language), "warn") for note in group.notes)]
     parts.append(table(group.statistics, level, say))
     for pair in group.pairs:
