@@ -43,7 +43,7 @@ _TOLD = (
 _STARTS_TOLD = re.compile("|".join(begins.pattern for begins, _ in _TOLD))
 SPOKEN_OF = (
     r"(?-i:[^\S\n]+(?:is|are|was|means|stands|marks|opens|closes|begins|ends|tags?|and|or|in)\b"
-    r"|[^\S\n]+(?:태그|토큰|표시|기호)|[^\S\n]*(?:[은는가을를]|이?란|이?라는)[^\S\n])"
+    r"|[^\S\n]+(?:태그|요소|토큰|표시|기호)|[^\S\n]*(?:[은는가을를]|이?란|이?라는)[^\S\n])"
 )
 """What goes on behind a mark in a sentence about it: nobody's server left the mark there."""
 _GOES_ON = re.compile(SPOKEN_OF)
@@ -147,7 +147,8 @@ def _is_spoken_of(text: str, start: int, mark: re.Match[str]) -> bool:
     line = before.rpartition("\n")[2]
     if before.count("```") % 2 or line.count("`") % 2 or re.sub(r"\\.", "", line).count('"') % 2:
         return True
-    if line.endswith(_QUOTES) or (not before.strip() and _GOES_ON.match(text, mark.end())):
+    is_indented_code = not before.strip() and line.startswith(("    ", "\t"))
+    if line.endswith(_QUOTES) or is_indented_code or (not before.strip() and _GOES_ON.match(text, mark.end())):
         return True
     said = line.rstrip()
     stands_alone = not said or said.endswith(_SENTENCE_END) or _BLANK_LINE.match(text, mark.end()) is not None

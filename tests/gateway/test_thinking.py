@@ -80,6 +80,8 @@ def test_a_reply_of_nothing_but_thinking_is_blank(reply: str) -> None:
         "<think> 태그는 HTML에 없어요. 어떤 태그를 쓸까요?",
         "<scratchpad> x = 3 </scratchpad> is one way to note it. What is another?",
         "</think> is the closing tag. What is the opening one?",
+        "    </think>\n\nIs this line code?",
+        "<reasoning> 요소 안에 무엇을 넣을까요?",
         "</think> 는 닫는 태그예요. 여는 태그는요?",
         "<Thinking /> is a component. What does the slash say?",
         "<|channel|>final is a channel. Which others are there?",
