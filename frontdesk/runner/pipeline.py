@@ -19,7 +19,7 @@ from frontdesk.runner.judged import Items, Records
 from frontdesk.runner.judged import published as judged_files
 from frontdesk.runner.outcome import StageDone
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
-from frontdesk.runner.stagework import Heard, StageWork
+from frontdesk.runner.stagework import Heard, InPlace, StageWork
 from gateway.crowd import Gathered
 from gateway.errors import CallFailed, as_failed
 from gateway.prompt import Ask
@@ -141,7 +141,6 @@ class Pipeline(StageWork):
         work = range(wanted) if kept.is_empty else plan.replies_asked(ids, names, kept)
         asked = names if len(work) == wanted else tuple(dict.fromkeys(names[at % len(names)] for at in work))
         failures = list(kept.failures.values())
-        written = 0
         with writing(self.folder.file("replies.jsonl"), Reply) as out:
 
             def asked_at(place: int) -> tuple[int, str]:
@@ -152,25 +151,18 @@ class Pipeline(StageWork):
                 at, name = asked_at(place)
                 return reply_to(ask, subsets[at], name, roles, settings[name])
 
-            def keep(until: int) -> None:
-                """What was kept stands where it was asked for."""
-                for place in () if kept.is_empty else range(written, until):
-                    at, name = asked_at(place)
-                    if (before := kept.replies.get((ids[at], name))) is not None:
-                        out.add(before)
-
-            def take(place: int, outcome: Reply | Exception) -> None:
-                nonlocal written
-                keep(place)
-                written = place + 1
-                if isinstance(outcome, Reply):
-                    out.add(outcome)
-                else:
-                    at, name = asked_at(place)
+            def put(place: int, outcome: Reply | Exception | None) -> None:
+                at, name = asked_at(place)
+                if outcome is None:
+                    outcome = kept.replies.get((ids[at], name))
+                if isinstance(outcome, Exception):
                     failures.append(as_failed(name, outcome).record("collect", subsets[at].id))
+                elif outcome is not None:
+                    out.add(outcome)
 
-            flow = await self._stream("collect", work, reply, take, asked)
-            keep(wanted)
+            in_place = InPlace(put, keeps=not kept.is_empty)
+            flow = await self._stream("collect", work, reply, in_place.take, asked)
+            in_place.pass_over(wanted)
         self._published("collect", failures, "replies.jsonl")
         self.end("collect", flow, len(work), f"{out.count} of {wanted} replies")
         return self.folder.replies()
@@ -211,9 +203,9 @@ class Pipeline(StageWork):
             if goal is None:
                 self.folder.file("goal.json").unlink(missing_ok=True)
                 flow = await self._stream(
-                    "judge", work, lambda ask, at: one(ask, items[at]), rounds.take, judges, heard
+                    "judge", work, lambda ask, at: one(ask, items[at]), rounds.in_place.take, judges, heard
                 )
-                rounds.pass_over(len(items))
+                rounds.in_place.pass_over(len(items))
             else:
                 from frontdesk.runner.goals import Table  # scipy.stats: a second that runs without it can spare
 

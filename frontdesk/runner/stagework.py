@@ -57,6 +57,29 @@ class Heard(Generic[Result]):
     ahead: Sequence[int] = ()
 
 
+class InPlace(Generic[Result]):
+    """What comes of a stage's items, in the order of their places, among what was kept of those not asked about.
+
+    ``add`` is given each place with what came of it, None for a place that is passed over; ``keeps``: whether
+    anything was kept of those.
+    """
+
+    def __init__(self, add: Callable[[int, Result | Exception | None], None], *, keeps: bool) -> None:
+        self._add, self._keeps = add, keeps
+        self._next = 0
+
+    def take(self, place: int, outcome: Result | Exception) -> None:
+        """What came of the item at ``place``, after what was kept of those before it."""
+        self.pass_over(place)
+        self._add(place, outcome)
+        self._next = place + 1
+
+    def pass_over(self, until: int) -> None:
+        """The places before ``until`` about which nothing was asked, or nothing came."""
+        for place in range(self._next, until) if self._keeps else ():
+            self._add(place, None)
+
+
 class StageWork:
     """The making of stages over one run folder and one gateway (None where no stage will call a model).
 
