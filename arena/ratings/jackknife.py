@@ -3,9 +3,9 @@
 CR3 (Bell & McCaffrey 2002; MacKinnon, Nielsen & Webb 2023): with C the inverse information, A_g the information of
 unit g (a cluster, or a battle) and s_g its score at the estimate, leaving g out turns its score into
 s*_g = (I - A_g C)^-1 s_g, and the covariance is C (sum of s*_g s*_g') C, times (G - 1) / G. Clusters of little
-leverage take the series s + A C s + ..., all at once (A C lengthens a score by the leverage at most: where that is
-.002 or less in a whole block, s / (1 - share) stands for the series, limits less than .2 % off); the few
-others (leverages add up to the number of parameters) are solved one by one over the parameters that they touch.
+leverage take the series s + A C s + ..., all at once (A C lengthens a score by the leverage at most: of those with
+.002 or less s / (1 - share) stands for the series, limits less than .2 % off); the few others (leverages add up to
+the number of parameters) are solved one by one over the parameters that they touch.
 All of it goes block by block of clusters.
 """
 
@@ -72,6 +72,24 @@ class Chunk:
     weight: Floats | None
     i: Ints
     j: Ints
+
+    @classmethod
+    def of(cls, cells: Cells, low: int, units: int, cluster: Ints, cell: Ints, weight: Floats | None) -> Chunk:
+        """The chunk of these battles."""
+        start = cluster * cells.width
+        i, j = cells.i.take(cell, mode="clip"), cells.j.take(cell, mode="clip")  # "raise" goes through a buffer
+        i += start
+        j += start
+        return cls(cells, low, units, cluster, cell, weight, i, j)
+
+    def only(self, wanted: NDArray[np.bool_]) -> Chunk:
+        """The wanted clusters alone, numbered anew."""
+        if wanted.all():
+            return self
+        inside, number = wanted[self.cluster], np.cumsum(wanted) - 1
+        weight = None if self.weight is None else self.weight[inside]
+        units = int(wanted.sum())
+        return Chunk.of(self.cells, 0, units, number[self.cluster[inside]], self.cell[inside], weight)
 
     def summed(self, amounts: Sequence[Floats]) -> Floats:
         """(g, P) the battles' amounts by lead (and by tie), summed over the parameters that they touch."""
@@ -215,10 +233,9 @@ def _by_cluster(inverse: Floats, cells: Cells, battles: Battles) -> Found:
             alone += lost
         scores[heavy] = leverage[heavy] = 0
         share = leverage / max(rank, 1.0)
-        if float(leverage.max(initial=0.0)) <= _SLIGHT:
-            moved = scores / (1 - share)[:, None]
-        else:
-            moved = _series(inverse, chunk, scores, share)
+        moved = scores / (1 - share)[:, None]
+        if (felt := leverage > _SLIGHT).any():
+            moved[felt] = _series(inverse, chunk.only(felt), scores[felt], share[felt])
         for g, vector in solved.items():
             moved[g] = vector
         meat += moved.T @ moved
@@ -238,11 +255,7 @@ def _chunks(cells: Cells, battles: Battles) -> Iterator[Chunk]:
             cell = place[cell]
             inside = cell >= 0
             cell, unit, weight = cell[inside], unit[inside], None if weight is None else weight[inside]
-        start = unit * cells.width
-        i, j = cells.i.take(cell, mode="clip"), cells.j.take(cell, mode="clip")  # "raise" goes through a buffer
-        i += start
-        j += start
-        yield Chunk(cells, low, high - low, unit, cell, weight, i, j)
+        yield Chunk.of(cells, low, high - low, unit, cell, weight)
 
 
 def _clusters(battles: Battles) -> int:

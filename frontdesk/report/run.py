@@ -89,8 +89,9 @@ def write_reports_again(folder: RunFolder) -> list[Path]:
 def student_summary(folder: RunFolder, language: Language | None = None, out: TextIO | None = None) -> None:
     """Print the student's side of a run. Raises InputProblem where it has none."""
     side = read_student(folder.file("student.json"))
-    spoken = language or folder.config().run.language
-    section = student_side(side, spoken)
+    config = folder.config()
+    spoken = language or config.run.language
+    section = student_side(side, config, spoken)
     console.show(Document(section.title, spoken, None, [], [section]), out, sections=None)
 
 

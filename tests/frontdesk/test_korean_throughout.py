@@ -37,6 +37,7 @@ from tests.support.korean import TYPED, data_of, english, names_of, said_in, sho
 from tests.support.scoring_command import prepared
 from tests.support.small_runs import write_config
 from tests.support.student_runs import write_student_config
+from tests.support.student_world import provider_script
 
 ROOT = Path(__file__).resolve().parents[2]
 _GIVEN = frozenset(["main", "job", "scored", "criteria"])
@@ -187,6 +188,7 @@ def test_every_refusal_has_its_korean(room: str) -> None:
 
 
 def test_the_students_side(provider: FakeProvider, tmp_path: Path) -> None:
+    provider.script = provider_script("ko")
     config = write_student_config(tmp_path / "c.toml", provider, ["first", "second"], dialogues=2, subsets=4)
     config.write_text(config.read_text().replace("[run]\n", '[run]\nlanguage = "ko"\n'))
     question = (

@@ -84,7 +84,7 @@ def _category(
     levels = sorted({level for level in level_each if level is not None}, key=outcomes.natural)
     at = {level: number for number, level in enumerate(levels)}
     called = [level_name(data.config, key, level, say) for level in levels]
-    factor = factor_name(data.config, key.removeprefix("persona."))
+    factor = factor_name(data.config, key.removeprefix("persona."), data.config.run.language)
     return {
         "key": key,
         "factor": factor,

@@ -173,9 +173,14 @@ class Crew:
         for worker, answer in told.items():
             if isinstance(answer, OSError):
                 raise MachinesLost(f"worker {worker} is gone ({type(answer).__name__})")
-            if isinstance(answer, Exception) or answer[0] != own:
+            if isinstance(answer, Exception):
+                reason = f"{type(answer).__name__}: {answer}"
                 raise Problem(
-                    f"--on {self.on.text}: worker {worker} {_unlike(answer)}; install {PACKAGE} {own} there"
+                    f"--on {self.on.text}: worker {worker} cannot run {PACKAGE} ({reason}); install {own} there"
+                )
+            if answer[0] != own:
+                raise Problem(
+                    f"--on {self.on.text}: worker {worker} has {PACKAGE} {answer[0]}; install {own} there"
                 )
             self.seen[worker] = answer[1]
         if self.on.is_private:
@@ -235,13 +240,6 @@ class Crew:
             limited=tuple(name for name, endpoint in gateway.endpoints.items() if any(endpoint.limits)),
             caps=gateway.budget.caps,
         )
-
-
-def _unlike(answer: tuple[str, bool] | Exception) -> str:
-    """What keeps a worker from running what the driver runs."""
-    if isinstance(answer, Exception):
-        return f"cannot run {PACKAGE} ({type(answer).__name__}: {answer})"
-    return f"has {PACKAGE} {answer[0]}"
 
 
 def _check_certificates(on: On) -> None:

@@ -182,7 +182,7 @@ def test_how_models_write_a_move_or_that_it_is_aimed_at_nothing(written: dict[st
     read = read_labels(
         TOPIC, json.dumps({"labels": [row]}), "Once out, it is final.", finish="stop", node="n", labeller="m"
     )
-    assert read.is_whole is whole
+    assert read.is_readable is whole
     assert [(label.move, label.target, label.found) for label in read.value] == [("tell", None, True)] * whole
 
 

@@ -99,5 +99,5 @@ def test_a_worker_with_another_version_is_told_of_before_anything_is_asked(provi
     plain.kill(-1)
     said = err.decode()
     assert (process.returncode, "Traceback" in said) == (2, False), said
-    assert f"has tutor-arena 0.0.7; install tutor-arena {version('tutor-arena')} there" in said
+    assert f"has tutor-arena 0.0.7; install {version('tutor-arena')} there" in said
     assert provider.stats.calls == 0

@@ -31,7 +31,7 @@ def document(data: RunData, language: Language) -> Document:
         matrix(data, say),
         judging(data, say),
         panel(data.panel, language),
-        student_side(data.student, language) if data.student is not None else None,
+        student_side(data.student, data.config, language) if data.student is not None else None,
         people(data.human, language),
         breakdowns(data, say),
         examples(data, say),

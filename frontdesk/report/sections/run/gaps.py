@@ -91,7 +91,7 @@ def _uneven(data: RunData, say: Words) -> list[str]:
         said.append(
             say(
                 "gap_uneven",
-                category=say(f"gap_{kind}", factor=factor_name(data.config, factor)),
+                category=say(f"gap_{kind}", factor=factor_name(data.config, factor, say.language)),
                 p=p_text(p),
                 worst=levels,
             )

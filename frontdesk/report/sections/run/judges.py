@@ -27,7 +27,7 @@ from frontdesk.report.sections.run.pictures import colour_of
 from frontdesk.report.sentences import spoken
 from runstore.ids import draw
 from runstore.languages import Words, words
-from runstore.records import Judgment, Subset, Utterance, Verdict
+from runstore.records import Judgment, Language, Subset, Utterance, Verdict
 from seed_questions.banks import subject_name
 
 _LATEST = 3
@@ -172,7 +172,7 @@ def example(data: RunData, say: Words, verdict: Verdict) -> Example:
     return Example(
         title=f"{say('example_title', a=a, b=b)}: {outcome}"
         + (f", {say(kind).lower()}" if kind != "invalid" else ""),
-        about=_about(data, verdict, subset),
+        about=_about(data, verdict, subset, say.language),
         earlier=[_speech(say, utterance) for utterance in earlier],
         latest=[_speech(say, utterance) for utterance in latest],
         replies=[
@@ -190,10 +190,10 @@ def _mark(say: Words, verdict: Verdict, name: str) -> str:
     return say("winner") if verdict.winner == name else ""
 
 
-def _about(data: RunData, verdict: Verdict, subset: Subset | None) -> str:
-    parts = [verdict.subset, criterion_name(data.config, verdict.criterion)]
+def _about(data: RunData, verdict: Verdict, subset: Subset | None, language: Language) -> str:
+    parts = [verdict.subset, criterion_name(data.config, verdict.criterion, language)]
     if subset is not None:
-        parts += [subset.persona, subject_name(subset.subject, data.config.run.language), subset.question]
+        parts += [subset.persona, subject_name(subset.subject, language), subset.question]
     return " · ".join(parts)
 
 

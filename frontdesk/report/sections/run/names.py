@@ -14,18 +14,18 @@ from runstore.records import Language
 from seed_questions.banks import subject_name
 
 
-def factor_name(config: Config, factor: str) -> str:
+def factor_name(config: Config, factor: str, language: Language) -> str:
     """The name of a persona factor."""
-    return dict(_factors(config.personas.factors, config.run.language)).get(factor, factor)
+    return dict(_factors(config.personas.factors, language)).get(factor, factor)
 
 
-def criterion_name(config: Config, criterion: str) -> str:
+def criterion_name(config: Config, criterion: str, language: Language) -> str:
     """The name of a criterion of the judges, and of the verdict over all of them."""
     if criterion == criteria.OVERALL:
-        return words("frontdesk.report", "run", config.run.language)("overall_verdict")
+        return words("frontdesk.report", "run", language)("overall_verdict")
     asked = config.judge.criteria if config.judge is not None else None
     prompts = config.run.prompts
-    return dict(_criteria(asked, prompts, config.run.language)).get(criterion, criterion)
+    return dict(_criteria(asked, prompts, language)).get(criterion, criterion)
 
 
 def category_name(category: str, language: Language) -> str:
@@ -38,9 +38,9 @@ def category_name(category: str, language: Language) -> str:
 def level_name(config: Config, category: str, level: str, say: Words) -> str:
     """How a level of a category (``criterion``, ``persona.FACTOR``, ``subject``, ``depth``) is called."""
     if category == "criterion":
-        return criterion_name(config, level)
+        return criterion_name(config, level, say.language)
     if category == "subject":
-        return subject_name(level, config.run.language)
+        return subject_name(level, say.language)
     return known_level(level, say) if category.startswith("persona.") else level
 
 

@@ -101,5 +101,5 @@ def _rate(level: outcomes.Level, name: str, colour: int) -> Dot:
 def category_title(data: RunData, say: Words, category: str) -> str:
     """``By subject``."""
     if category.startswith("persona."):
-        return say("by_persona", factor=factor_name(data.config, category.partition(".")[2]))
+        return say("by_persona", factor=factor_name(data.config, category.partition(".")[2], say.language))
     return say(f"by_{category}")

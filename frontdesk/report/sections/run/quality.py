@@ -178,7 +178,7 @@ def _failures(failures: Mapping[str, FailureRate], language: Language, *, rules:
 def _fidelity(fidelity: Fidelity, config: Config, language: Language) -> list[Block]:
     directions = [
         (
-            factor_name(config, row.factor),
+            factor_name(config, row.factor, language),
             spoken(row.measure, language),
             spoken(row.expected, language),
             _number(row.difference) + _interval(row.lower, row.upper),
@@ -195,7 +195,7 @@ def _fidelity(fidelity: Fidelity, config: Config, language: Language) -> list[Bl
             p_text(row.p) if row.p is not None else f"– ({spoken(row.reason, language)})",
         )
         for name, row in [
-            *((factor_name(config, key), row) for key, row in fidelity.recoverability.factors.items()),
+            *((factor_name(config, key, language), row) for key, row in fidelity.recoverability.factors.items()),
             (_say("persona", language), fidelity.recoverability.persona),
         ]
     ]

@@ -9,12 +9,13 @@ from arena.learning.result import DifferenceRow, GateRow, StudentSide
 from frontdesk.report.blocks import Block, Cell, Either, Section, Table, Text, cells, columns
 from frontdesk.report.figures import percent, plain, rounded, signed
 from frontdesk.report.plots.dots import Dot, dot_chart
-from frontdesk.runner.config import RULES
+from frontdesk.report.sections.run.names import criterion_name
+from frontdesk.runner.config import RULES, Config
 from runstore.languages import words
 from runstore.records import Language
 
 
-def student_side(side: StudentSide, language: Language) -> Section:
+def student_side(side: StudentSide, config: Config, language: Language) -> Section:
     """The section of a run's report."""
     blocks: list[Block] = [
         *_claims(side, language),
@@ -22,7 +23,7 @@ def student_side(side: StudentSide, language: Language) -> Section:
         *_differences(side, language),
         _arms(side, language),
         *_order(side, language),
-        *_judges(side, language),
+        *_judges(side, config, language),
         *_assumed(side, language),
     ]
     return Section("student", _say("title", language), blocks)
@@ -192,15 +193,16 @@ def _order(side: StudentSide, language: Language) -> Iterator[Block]:
     yield Table(head, rows, caption, _say("order", language))
 
 
-def _judges(side: StudentSide, language: Language) -> Iterator[Block]:
+def _judges(side: StudentSide, config: Config, language: Language) -> Iterator[Block]:
     if not side.judges:
         return
-    rows = [cells(row.criterion, f"{row.same} / {row.n}", plain(row.kappa.value, 2)) for row in side.judges]
+    named = {row.criterion: criterion_name(config, row.criterion, language) for row in side.judges}
+    rows = [cells(named[row.criterion], f"{row.same} / {row.n}", plain(row.kappa.value, 2)) for row in side.judges]
     head = columns(*(_say(key, language) for key in ("criterion", "same", "kappa")))
     yield Table(head, rows, _say("judges_caption", language), _say("judges", language))
     if side.same_family:
         yield Text(_say("same_family", language), "warn")
-    parted = [(row.criterion, *measured) for row in side.judges for measured in row.part]
+    parted = [(named[row.criterion], *measured) for row in side.judges for measured in row.part]
     if parted:
         yield Table(
             columns(
