@@ -20,7 +20,7 @@ CONSOLE: ContextVar[Callable[[str], str]] = ContextVar("how a console tells a li
 """What a room that must speak at once (a long download) puts its lines through; the console's owner sets it."""
 
 Tables = tuple[tuple[str, str], ...]
-"""Tables of words, each by its package and name: what a sentence is looked up in, the first that fits."""
+"""Tables of words, each by its package and name: what a sentence is looked up in."""
 
 _COUNTS = frozenset(
     (

@@ -14,9 +14,15 @@ import unicodedata
 
 from arena.reading.escapes import escaped_string, has_illegal_escape, without_apostrophe_escapes
 
+<<<<<<< HEAD
 _CLOSING = {'"': '"', "'": "'", "“": "”", "‘": "’", "＂": "＂"}
 _AFTER_STRING = re.compile(r"\s*(?:[,:}\]，：｝］\"'“‘＂]|/[/*]|\Z)")
 _COMMENT = re.compile(r"(?<![\w.])//[^\n{}]*$|/\*[^{}]*?\*/", re.MULTILINE)
+=======
+_CLOSING = {'"': '"', "'": "'", "“": "”", "＂": "＂"}
+_AFTER_STRING = re.compile(r"\s*(?:[,:}\]，：｝］\"'“＂]|/[/*]|\Z)")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+>>>>>>> strict5
 _COLON = re.compile(r"\s*[:：]")
 _PLAIN = re.compile(r"[\s0-9,:{}\[\].+-]+")
 _OTHER_BLANK = re.compile(r"[^\S \t\r\n]")
@@ -36,12 +42,17 @@ def repaired(text: str) -> str:
     """The text as JSON where it can be made JSON, else something that does not parse. Never raises."""
     parts: list[str] = []
     between: list[str] = []
-    at = 0
+    at = depth = 0
     unescaped = escaped_string if has_illegal_escape(text) else without_apostrophe_escapes
     while at < len(text):
+        if depth and (comment := _COMMENT.match(text, at)):  # what stands behind the object is no comment of it
+            between.append(" ")
+            at = comment.end()
+            continue
         token, at, is_string = _token(text, at)
         if not is_string:
             between.append(token)
+            depth += token.count("{") - token.count("}")
             continue
         signs = _commas_set_right("".join(between))
         before = f'"{signs}' if parts else signs  # a string ends before these signs
@@ -56,8 +67,6 @@ def _token(text: str, at: int) -> tuple[str, int, bool]:
     """A string or key, a word or a sign that begins at ``at``; where it ends; whether it is a string."""
     if text[at] in _CLOSING:
         return _string(text, at)
-    if comment := _COMMENT.match(text, at):
-        return " ", comment.end(), False
     if key := _BARE_KEY.match(text, at):
         return f'"{key[0]}"', key.end(), True
     if word := _WORD.match(text, at):

@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -102,5 +103,7 @@ def _scores(
 
 
 def _first_name(judge: str) -> str:
-    """MT-bench names its judge and the prompt: ``["gpt-4", "single-v1"]``."""
-    return str(json.loads(judge)[0]) if judge.startswith('["') else judge
+    """MT-bench names its judge and the prompt: ``["gpt-4", "single-v1"]``; what is no such list is a name."""
+    with suppress(ValueError):
+        return str(json.loads(judge)[0]) if judge.startswith('["') else judge
+    return judge

@@ -16,7 +16,7 @@ from arena.rubrics.rubric import Rubric
 from arena.scoring.filled import FLAGS, Filled, Slot, read_filled
 from arena.scoring.sessions import Session
 from gateway import prompts
-from gateway.crowd import each
+from gateway.crowd import Gathered, each
 from gateway.errors import Stopped, as_failed
 from gateway.prompt import Ask, Message, Prompt, Schema
 from runstore.ids import hashed_number
@@ -25,6 +25,8 @@ from runstore.records import Failure, Language, Sheet, Utterance
 
 PACKAGE = "arena"
 STAGE = "score"
+Sitting = tuple[Session, str, int]
+"""A subject, a judge and the repeat, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,18 +213,27 @@ async def score_all(
     filled: Callable[[Sheet], None] = lambda _: None,
 ) -> Sheets:
     """Every judge's repeats for every subject, at most ``at_once`` under way (the gateway has its own limits)."""
-    work = [
-        (session, judge, repeat) for session in sessions for judge in judges for repeat in range(1, repeats + 1)
-    ]
 
-    async def fill(sitting: tuple[Session, str, int]) -> Sheet:
-        sheet = await fill_in(ask, form, sitting[0], sitting[1], sitting[2], reask=reask)
+    async def fill(sitting: Sitting) -> Sheet:
+        sheet = await fill_in(ask, form, *sitting, reask=reask)
         filled(sheet)
         return sheet
 
-    outcome = await each(work, fill, at_once=at_once, finished=finished)
+    work = sittings(sessions, judges, repeats)
+    return sheets_of(await each(work, fill, at_once=at_once, finished=finished))
+
+
+def sittings(sessions: Sequence[Session], judges: Sequence[str], repeats: int) -> list[Sitting]:
+    """Who fills in the form for what, in the order subject, judge, repeat."""
+    return [
+        (session, judge, repeat) for session in sessions for judge in judges for repeat in range(1, repeats + 1)
+    ]
+
+
+def sheets_of(gathered: Gathered[Sitting, Sheet]) -> Sheets:
+    """What came of the sittings, those that failed told by subject, judge and repeat."""
     failures = [
         as_failed(judge, error).record(STAGE, f"{session.id}#{judge}#{repeat}")
-        for (session, judge, repeat), error in outcome.failed
+        for (session, judge, repeat), error in gathered.failed
     ]
-    return Sheets(outcome.results(), failures, outcome.stopped)
+    return Sheets(gathered.results(), failures, gathered.stopped)

@@ -9,6 +9,7 @@ from arena.judge import Judged, Judging, judged_before
 from arena.kept import KeptRounds
 from arena.matches import Match
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.stagework import InPlace
 from gateway.errors import as_failed
 from runstore.records import Failure, Judgment, Verdict
 from runstore.stored import Lines, WhenAsked, writing
@@ -58,20 +59,9 @@ class Rounds:
 
     def __init__(self, items: Items, judgments: Lines[Judgment], verdicts: Lines[Verdict]) -> None:
         self._items, self.judgments, self.verdicts = items, judgments, verdicts
-        self._next = 0
+        self.in_place = InPlace(self.add, keeps=not items.is_new)
         self.unreadable = 0
         self.failures: list[Failure] = []
-
-    def take(self, place: int, outcome: Judged | Exception) -> None:
-        """What came of the item at ``place``, after what was known of those that were passed over."""
-        self.pass_over(place)
-        self.add(place, outcome)
-        self._next = place + 1
-
-    def pass_over(self, place: int) -> None:
-        """Items before ``place`` about which nothing was asked, or nothing came."""
-        for at in () if self._items.is_new else range(self._next, place):
-            self.add(at)
 
     def add(self, place: int, outcome: Judged | Exception | None = None) -> None:
         """The outcome of an item, or what was known of it where there is none."""

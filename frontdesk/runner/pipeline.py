@@ -19,7 +19,7 @@ from frontdesk.runner.judged import Items, Records
 from frontdesk.runner.judged import published as judged_files
 from frontdesk.runner.outcome import StageDone
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
-from frontdesk.runner.stagework import Heard, StageWork
+from frontdesk.runner.stagework import Heard, InPlace, StageWork
 from gateway.crowd import Gathered
 from gateway.errors import CallFailed, as_failed
 from gateway.prompt import Ask
@@ -104,7 +104,7 @@ class Pipeline(StageWork):
 
             flow = await self._stream("simulate", planned, hold, take, asked)
         self._published("simulate", failures, "dialogues.jsonl")
-        self._end("simulate", flow, len(planned), f"{complete} of {len(planned)} dialogues")
+        self.end("simulate", flow, len(planned), f"{complete} of {len(planned)} dialogues")
         return self.folder.dialogues()
 
     def cut(self, dialogues: Sequence[Dialogue]) -> Sequence[Subset]:
@@ -141,7 +141,6 @@ class Pipeline(StageWork):
         work = range(wanted) if kept.is_empty else plan.replies_asked(ids, names, kept)
         asked = names if len(work) == wanted else tuple(dict.fromkeys(names[at % len(names)] for at in work))
         failures = list(kept.failures.values())
-        written = 0
         with writing(self.folder.file("replies.jsonl"), Reply) as out:
 
             def asked_at(place: int) -> tuple[int, str]:
@@ -152,27 +151,20 @@ class Pipeline(StageWork):
                 at, name = asked_at(place)
                 return reply_to(ask, subsets[at], name, roles, settings[name])
 
-            def keep(until: int) -> None:
-                """What was kept stands where it was asked for."""
-                for place in () if kept.is_empty else range(written, until):
-                    at, name = asked_at(place)
-                    if (before := kept.replies.get((ids[at], name))) is not None:
-                        out.add(before)
-
-            def take(place: int, outcome: Reply | Exception) -> None:
-                nonlocal written
-                keep(place)
-                written = place + 1
-                if isinstance(outcome, Reply):
-                    out.add(outcome)
-                else:
-                    at, name = asked_at(place)
+            def put(place: int, outcome: Reply | Exception | None) -> None:
+                at, name = asked_at(place)
+                if outcome is None:
+                    outcome = kept.replies.get((ids[at], name))
+                if isinstance(outcome, Exception):
                     failures.append(as_failed(name, outcome).record("collect", subsets[at].id))
+                elif outcome is not None:
+                    out.add(outcome)
 
-            flow = await self._stream("collect", work, reply, take, asked)
-            keep(wanted)
+            in_place = InPlace(put, keeps=not kept.is_empty)
+            flow = await self._stream("collect", work, reply, in_place.take, asked)
+            in_place.pass_over(wanted)
         self._published("collect", failures, "replies.jsonl")
-        self._end("collect", flow, len(work), f"{out.count} of {wanted} replies")
+        self.end("collect", flow, len(work), f"{out.count} of {wanted} replies")
         return self.folder.replies()
 
     async def judge(
@@ -190,16 +182,16 @@ class Pipeline(StageWork):
         work = items.open()
         trial = self.trial()
 
-        def hear(judged: Judged, decides: bool) -> None:
-            self._try(trial if decides else None, judged, earlier)
-            if judged.verdict is not None:
+        def hear(judged: Judged, decides: bool, before: Judged | None) -> None:
+            self._try(trial if decides else None, judged, before, earlier)
+            if judged.verdict is not None and (before is None or before.verdict != judged.verdict):
                 self.opened().events.emit("judged", **judged.verdict.model_dump(exclude={"votes"}))
 
         heard = Heard(hear)
         if self.batch_poll_s is not None:
             each_judge = how.needed // len(how.judges)
-            heard.ahead = tried_ahead(trial.rounds, len(work), each_judge)
-            trial.rounds = min(trial.rounds, heard.ahead * each_judge)
+            heard.ahead = range(tried_ahead(trial.rounds, len(work), each_judge))
+            trial.rounds = min(trial.rounds, len(heard.ahead) * each_judge)
 
         def one(ask: Ask, item: MatchItem) -> Awaitable[Judged]:
             return judge_match(ask, panel, item[0], item[1], earlier)
@@ -211,9 +203,9 @@ class Pipeline(StageWork):
             if goal is None:
                 self.folder.file("goal.json").unlink(missing_ok=True)
                 flow = await self._stream(
-                    "judge", work, lambda ask, at: one(ask, items[at]), rounds.take, judges, heard
+                    "judge", work, lambda ask, at: one(ask, items[at]), rounds.in_place.take, judges, heard
                 )
-                rounds.pass_over(len(items))
+                rounds.in_place.pass_over(len(items))
             else:
                 from frontdesk.runner.goals import Table  # scipy.stats: a second that runs without it can spare
 
@@ -232,7 +224,7 @@ class Pipeline(StageWork):
             f"{rounds.judgments.count} of {load.rounds} rounds, {rounds.unreadable} unreadable; "
             f"{rounds.verdicts.count} of {load.verdicts} verdicts"
         )
-        self._end("judge", flow, len(work), summary)
+        self.end("judge", flow, len(work), summary)
         return self.folder.judgments(), self.folder.verdicts()
 
     async def _pursue(
@@ -266,10 +258,15 @@ class Pipeline(StageWork):
             self.progress.say(f"goal: {pursued.account.statement} {used.used} of {used.possible} matches.")
         return pursued.gathered, chosen
 
-    def _try(self, trial: JudgeTrial | None, judged: Judged, earlier: KeptRounds) -> None:
+    def _try(self, trial: JudgeTrial | None, judged: Judged, before: Judged | None, earlier: KeptRounds) -> None:
         """New rounds count in the judge's trial, where it goes on; a judge that fails it is asked no more."""
         where = (judged.match.subset.id, *judged.match.endpoints, judged.criterion)
-        new = [each for each in judged.judgments if (*where, each.judge, each.round) not in earlier.judgments]
+        heard = {(each.judge, each.round) for each in (before.judgments if before is not None else ())}
+        new = [
+            each
+            for each in judged.judgments
+            if (*where, each.judge, each.round) not in earlier.judgments and (each.judge, each.round) not in heard
+        ]
         for judgment in new:
             is_readable = judgment.outcome != "unreadable"
             if not is_readable:
@@ -290,14 +287,14 @@ class Pipeline(StageWork):
         self.folder.write_manifest(self.config, stage.hashes, stage.inputs)
         work = stage.work(subsets, replies)
         asked = [name for name in stage.endpoints if name in self.opened().endpoints]
-        gathered = await self._each("student", work, stage.grow, asked)
+        gathered = await self.ask_each("student", work, stage.grow, asked)
         side = stage.publish(self.folder, subsets, gathered.done)
         failures = [failure for _, grown in gathered.done for failure in grown.failures]
         failures += [as_failed("", error).record("student", branch.name) for branch, error in gathered.failed]
         self.folder.replace_failures("student", failures)
         published.record(self.folder.path, "failures.jsonl")
         summary = f"{side.counts.branches} of {side.counts.branches_asked} branches"
-        self._end("student", gathered.flow(), len(work), summary)
+        self.end("student", gathered.flow(), len(work), summary)
         return side
 
     def judging(self) -> Judging:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 
-from arena.scoring.sheets import Sheets, score_all
+from arena.scoring.sheets import Sitting, fill_in, sheets_of, sittings
 from arena.trial import tried_ahead
 from frontdesk.runner import published
 from frontdesk.runner.config import Config
-from frontdesk.runner.outcome import StageDone
 from frontdesk.runner.plan import Calls, sheets_asked
 from frontdesk.runner.score_files import Scored, ScoreResults, Teller, publish
 from frontdesk.runner.score_plan import Material, Plan, form_of
-from frontdesk.runner.stagework import MOST_AT_ONCE, StageWork, Stopping
+from frontdesk.runner.stagework import Heard, StageWork
 from gateway.adapters.catalog import settings_of
 from gateway.batches.catalog import service_of
-from gateway.batches.runner import BatchRunner
 from gateway.prompt import Ask
 from gateway.tokens import estimator
-from runstore.problems import Problem
 from runstore.records import Sheet
 
 FILES = (
@@ -64,72 +61,41 @@ async def perform(pipeline: StageWork, plan: Plan, material: Material, teller: T
 
     Raises Stopping where the run was stopped; what was finished is written.
     """
-    gateway, folder, config, batch_poll_s = (
-        pipeline.gateway, pipeline.folder, pipeline.config, pipeline.batch_poll_s,
-    )  # fmt: skip
-    if gateway is None:
-        raise Problem("scoring calls models, but none were opened")
+    folder, config, sessions = pipeline.folder, pipeline.config, material.sessions
     form = form_of(material.rubric, config)
-    inputs = {"file": plan.source, "subjects": len(material.sessions), "rubric": material.rubric.identity}
+    inputs = {"file": plan.source, "subjects": len(sessions), "rubric": material.rubric.identity}
     published.begin(folder.path, "score")
     folder.write_manifest(config, form.hashes, {"score": inputs})
     material.write(folder.path, plan)
-    settings = {judge: gateway.endpoints[judge].adapter.settings for judge in plan.judges}
-    asked = sum(part.calls for part in sheets_asked(plan.judges, len(material.sessions), plan.repeats))
-    trial = pipeline.trial("sheets")
-    if batch_poll_s is not None:
-        trial.rounds = tried_ahead(trial.rounds, len(material.sessions), 1)
-    heard: set[tuple[str, str, int]] = set()
+    work = sittings(sessions, plan.judges, plan.repeats)
 
-    def hear(sheet: Sheet) -> None:
-        heard.add((sheet.subject, sheet.judge, sheet.repeat))
-        if not sheet.readable:
-            pipeline.could_not_read(sheet.judge, sheet.subject, sheet.raw, sheet.reason)
+    def fill(ask: Ask, sitting: Sitting) -> Awaitable[Sheet]:
+        return fill_in(ask, form, *sitting, reask=plan.reask)
 
-    def on_trial(sheet: Sheet) -> None:
-        hear(sheet)
-        failed = trial.saw(sheet.judge, sheet.raw, sheet.reason, is_readable=sheet.readable)
-        pipeline.tried(trial, failed)
-
-    async def sheets(ask: Ask, most: int | None = None) -> Sheets:
-        return await score_all(
-            ask,
-            form,
-            material.sessions[:most],
-            plan.judges,
-            repeats=plan.repeats if most is None else 1,
-            reask=plan.reask,
-            at_once=min(MOST_AT_ONCE, sum(setting.concurrency for setting in settings.values())),
-            finished=pipeline.advance if batch_poll_s is None else lambda: None,
-            filled=on_trial if batch_poll_s is None or most is not None else lambda _: None,
-        )
-
-    if batch_poll_s is None:
-        async with pipeline.elsewhere("score", asked):
-            pipeline.progress.start("score", asked)
-            filled = await sheets(gateway.ask)
-    else:
-        pipeline.progress.start("score", asked)
-        runner = BatchRunner(gateway, plan.judges, poll_s=batch_poll_s)
-        first = 0 if runner.is_under_way else trial.rounds
-        filled = await sheets(gateway.ask, first)
-        if filled.stopped is None:
-            filled = await runner.whole(sheets)
-            for sheet in filled.sheets:
-                if (sheet.subject, sheet.judge, sheet.repeat) not in heard:
-                    hear(sheet)
+    gathered = await pipeline.ask_each("score", work, fill, plan.judges, _on_trial(pipeline, work, len(sessions)))
+    filled = sheets_of(gathered)
     folder.replace_failures("score", filled.failures)
-    kinds = {judge: setting.kind for judge, setting in settings.items()}
-    scored = Scored(plan, material, filled.sheets, filled.failures, kinds)
-    results = publish(folder.path, scored, teller)
+    kinds = {judge: settings_of(judge, config.endpoints[judge]).kind for judge in plan.judges}
+    results = publish(folder.path, Scored(plan, material, filled.sheets, filled.failures, kinds), teller)
     teller.report(folder.path, results)
     published.record(folder.path, *FILES, "failures.jsonl")
-    counts = {"done": len(filled.sheets), "failed": len(filled.failures), "of": asked}
-    pipeline.ended.append(StageDone(stage="score", **counts))
-    pipeline.stopped = filled.stopped
-    if filled.stopped is not None:
-        published.begin(folder.path, "score", f"{len(filled.sheets)} of {asked}")
-        raise Stopping(filled.stopped, "score", len(filled.sheets), asked)
-    published.end(folder.path, "score")
-    pipeline.progress.finish(f"{len(filled.sheets)} of {asked} sheets")
+    pipeline.end("score", gathered.flow(), len(work), f"{len(filled.sheets)} of {len(work)} sheets")
     return results
+
+
+def _on_trial(pipeline: StageWork, work: Sequence[Sitting], subjects: int) -> Heard[Sheet]:
+    """The judges' trial; before a batch, each fills in its first sheet of as many subjects as a trial takes."""
+    trial = pipeline.trial("sheets")
+
+    def hear(sheet: Sheet, decides: bool, before: Sheet | None) -> None:
+        if not sheet.readable and (before is None or before.readable):
+            pipeline.could_not_read(sheet.judge, sheet.subject, sheet.raw, sheet.reason)
+        if decides:
+            failed = trial.saw(sheet.judge, sheet.raw, sheet.reason, is_readable=sheet.readable)
+            pipeline.tried(trial, failed)
+
+    if pipeline.batch_poll_s is None:
+        return Heard(hear)
+    trial.rounds = tried_ahead(trial.rounds, subjects, 1)
+    first = len(work) // max(1, subjects) * trial.rounds
+    return Heard(hear, [at for at, (_, _, repeat) in enumerate(work[:first]) if repeat == 1])

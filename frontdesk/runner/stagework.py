@@ -47,13 +47,37 @@ class Stopping(Exception):
 
 @dataclass(slots=True)
 class Heard(Generic[Result]):
-    """Whoever is told of each result once, when it is there, and whether it can still decide what is asked.
+    """Whoever is told of each result when it is there, and whether it can still decide what is asked.
 
-    ``ahead``: so many items are asked in real time before a batch, which cannot be stopped.
+    ``ahead``: the places of items that are asked in real time before a batch, which cannot be stopped. Of these
+    it is told again at the end, with what it heard before, as the batch may answer what failed.
     """
 
-    of: Callable[[Result, bool], None]
-    ahead: int = 0
+    of: Callable[[Result, bool, Result | None], None]
+    ahead: Sequence[int] = ()
+
+
+class InPlace(Generic[Result]):
+    """What comes of a stage's items, in the order of their places, among what was kept of those not asked about.
+
+    ``add`` is given each place with what came of it, None for a place that is passed over; ``keeps``: whether
+    anything was kept of those.
+    """
+
+    def __init__(self, add: Callable[[int, Result | Exception | None], None], *, keeps: bool) -> None:
+        self._add, self._keeps = add, keeps
+        self._next = 0
+
+    def take(self, place: int, outcome: Result | Exception) -> None:
+        """What came of the item at ``place``, after what was kept of those before it."""
+        self.pass_over(place)
+        self._add(place, outcome)
+        self._next = place + 1
+
+    def pass_over(self, until: int) -> None:
+        """The places before ``until`` about which nothing was asked, or nothing came."""
+        for place in range(self._next, until) if self._keeps else ():
+            self._add(place, None)
 
 
 class StageWork:
@@ -82,16 +106,18 @@ class StageWork:
         self._told_at = 0.0
         self.unreadable: Counter[str] = Counter()
 
-    async def _each(
+    async def ask_each(
         self,
         stage: str,
         work: Sequence[Item],
         do: Callable[[Ask, Item], Awaitable[Result]],
         endpoints: Sequence[str],
+        heard: Heard[Result] | None = None,
     ) -> Gathered[Item, Result]:
+        """What ``do`` makes of every item of a stage, in their order."""
         async with self.elsewhere(stage, len(work)):
             self._start(stage, len(work))
-            gathered = await self._work(work, do, endpoints)
+            gathered = await self._work(work, do, endpoints, heard)
             self._ended(stage, gathered.flow(), len(work))
         return gathered
 
@@ -123,7 +149,9 @@ class StageWork:
         heard: Heard[Result] | None = None,
     ) -> Gathered[Item, Result]:
         if self.batch_poll_s is not None:
-            return await self._by_batch(work, do, endpoints, self.batch_poll_s, heard)
+            placed = await self._by_batch(work, do, endpoints, self.batch_poll_s, heard)
+            done = [(item, result) for (_, item), result in placed.done]
+            return Gathered(done, [(item, error) for (_, item), error in placed.failed], placed.stopped)
         return await each(work, self._now(do, heard), at_once=self._at_once(endpoints), finished=self.advance)
 
     def _now(
@@ -135,7 +163,7 @@ class StageWork:
         async def one(item: Item) -> Result:
             result = await do(ask, item)
             if heard is not None:
-                heard.of(result, True)
+                heard.of(result, True, None)
             return result
 
         return one
@@ -151,10 +179,7 @@ class StageWork:
         if self.batch_poll_s is None:
             at_once = self._at_once(endpoints)
             return await stream(work, self._now(do, heard), take, at_once=at_once, finished=self.advance)
-        numbered = list(enumerate(work))
-        gathered = await self._by_batch(
-            numbered, lambda ask, at: do(ask, at[1]), endpoints, self.batch_poll_s, heard
-        )
+        gathered = await self._by_batch(work, do, endpoints, self.batch_poll_s, heard)
         outcomes: list[tuple[tuple[int, Item], Result | Exception]] = [*gathered.done, *gathered.failed]
         for (_, item), outcome in sorted(outcomes, key=lambda told: told[0][0]):
             take(item, outcome)
@@ -171,30 +196,35 @@ class StageWork:
         endpoints: Sequence[str],
         batch_poll_s: float,
         heard: Heard[Result] | None,
-    ) -> Gathered[Item, Result]:
-        """The same work, its calls sent in jobs, wave after wave; what is heard of at its end was all bought."""
+    ) -> Gathered[tuple[int, Item], Result]:
+        """The same work, its calls sent in jobs, wave after wave; what is heard of at its end was all bought.
+
+        Each item comes back with its place.
+        """
         from gateway.batches.runner import BatchRunner  # the providers' batch code, where batches are asked for
 
+        placed = list(enumerate(work))
         adapters = self._adapters(endpoints)
         batched = [name for name, adapter in adapters.items() if has_batches(adapter.settings)]
         for name in adapters.keys() - set(batched):
             self.progress.say(f"batch: {name} is asked in real time: its kind has no batch interface")
 
-        async def wave(ask: Ask) -> Gathered[Item, Result]:
-            return await each(work, lambda item: do(ask, item), at_once=self._at_once(endpoints))
+        async def wave(ask: Ask) -> Gathered[tuple[int, Item], Result]:
+            return await each(placed, lambda at: do(ask, at[1]), at_once=self._at_once(endpoints))
 
         runner = BatchRunner(self.opened(), batched, poll_s=batch_poll_s)
-        ahead = heard.ahead if heard is not None and batched and not runner.is_under_way else 0
-        if heard is not None and ahead:
-            heard.ahead = 0
-            tried = await each(work[:ahead], self._now(do, heard), at_once=self._at_once(endpoints))
+        before: dict[int, Result] = {}
+        if heard is not None and heard.ahead and batched and not runner.is_under_way:
+            ahead, heard.ahead = [placed[at] for at in heard.ahead if at < len(placed)], ()
+            now = self._now(do, heard)
+            tried = await each(ahead, lambda at: now(at[1]), at_once=self._at_once(endpoints))
             if tried.stopped is not None:
                 return tried
+            before = {place: result for (place, _), result in tried.done}
         gathered = await runner.whole(wave)
-        known = {id(item) for item in work[:ahead]}
-        for item, result in gathered.done:
-            if heard is not None and id(item) not in known:
-                heard.of(result, False)
+        for (place, _), result in gathered.done:
+            if heard is not None:
+                heard.of(result, False, before.get(place))
         return gathered
 
     def advance(self) -> None:
@@ -264,7 +294,8 @@ class StageWork:
             who = f"{first.endpoint}: " if first.endpoint else ""
             self.progress.say(f"{stage}: {count} x {kind}, such as: {shown(f'{who}{first.message}', 200)}")
 
-    def _end(self, stage: str, ended: Flow, of: int, summary: str) -> None:
+    def end(self, stage: str, ended: Flow, of: int, summary: str) -> None:
+        """Note that a stage is whole, and say so. Raises Stopping where it was stopped."""
         if ended.stopped is not None:
             published.begin(self.folder.path, stage, f"{ended.done} of {of}")
             raise Stopping(ended.stopped, stage, ended.done, of)

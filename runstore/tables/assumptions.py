@@ -49,7 +49,7 @@ class Skipped:
 def told_on_stderr(told: Callable[[str], str] = str) -> Generator[None]:
     """Say what is assumed while a command runs, each sentence once, as ``told`` says it; a library's caller hears
     nothing."""
-    handler, level = _Once(sys.stderr, told), _LOG.level
+    handler, level = _Once(told), _LOG.level
     _LOG.addHandler(handler)
     _LOG.setLevel(logging.INFO)
     try:
@@ -62,14 +62,15 @@ def told_on_stderr(told: Callable[[str], str] = str) -> Generator[None]:
 class _Once(logging.StreamHandler[TextIO]):
     """Lines that differ; the same file read twice is told once."""
 
-    def __init__(self, stream: TextIO, told: Callable[[str], str]) -> None:
-        super().__init__(stream)
+    def __init__(self, told: Callable[[str], str]) -> None:
+        super().__init__(sys.stderr)
         self._said: set[str] = set()
         self._told = told
 
     def emit(self, record: logging.LogRecord) -> None:
         if (text := record.getMessage()) not in self._said:
             self._said.add(text)
+            self.setStream(sys.stderr)  # whoever draws a line on it since stands before it
             parts: tuple[str, ...] = getattr(record, "parts", ())
             said = text.removesuffix(", ".join(parts)) + ", ".join(map(self._part, parts))
             record.msg, record.args = self._told(said).replace("%", "%%"), ()

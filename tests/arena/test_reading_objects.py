@@ -207,9 +207,11 @@ def test_braces_too_many_and_comments_are_left_out(raw: str) -> None:
         '{"verdict": "a"}\n\nCorrected:\n{"comparison": "longer", "verdict": "b',
         '{"verdict": "a"}, "verdict": "b"}',
         '{"verdict": "a"} then {verdict: b',
+        '{"verdict": "a"} // {"verdict": "b"}',
+        '{"verdict": "a"} /* or {"verdict": "b"} */',
     ],
 )
-def test_an_object_that_begins_behind_the_last_whole_one_leaves_nothing_clear(raw: str) -> None:
+def test_an_object_behind_the_first_or_begun_behind_the_last_whole_one_leaves_nothing_clear(raw: str) -> None:
     assert read_object(raw, keys=("verdict",)).value is None
 
 

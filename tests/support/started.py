@@ -21,6 +21,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
@@ -43,6 +44,7 @@ class Started:
 
     def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], log: int | None = None) -> None:
         self.returncode: int | None = None
+        self._asking = threading.Lock()
         self._pipes: list[IO[bytes]] = []
         theirs = (
             [os.open(os.devnull, os.O_WRONLY), os.dup(log)] if log is not None else [self._pipe(), self._pipe()]
@@ -71,9 +73,10 @@ class Started:
 
     def poll(self) -> int | None:
         """The exit code, negative for a signal; None while it runs."""
-        if self.returncode is None:
-            self.returncode = _server().ask({"ended": self.pid})
-        return self.returncode
+        with self._asking:  # a process can be waited for once
+            if self.returncode is None:
+                self.returncode = _server().ask({"ended": self.pid})
+            return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
         """The exit code. Raises subprocess.TimeoutExpired after ``timeout`` seconds."""
@@ -133,7 +136,9 @@ class _Server:
         with self._asking:
             carried = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))] if files else []
             self._ours.sendmsg([json.dumps(request).encode()], carried)
-            return json.loads(self._ours.recv(64))
+            answer = self._ours.recv(64)
+        assert answer, "the process that starts commands has ended; what it said stands above"
+        return json.loads(answer)
 
     def close(self) -> None:
         self._ours.close()
@@ -197,6 +202,9 @@ def _become(request: Mapping[str, object], files: Sequence[int]) -> None:
         code = main()
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:  # whatever it is, it is told as in a process of its own
+        traceback.print_exc()
+        code = 1
     finally:
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError):

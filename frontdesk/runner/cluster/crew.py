@@ -157,7 +157,10 @@ class Crew:
         return names
 
     async def look_around(self, pipeline: Pipeline, workers: Sequence[str]) -> None:
-        """Which workers see the run folder; whether all have this version, and their keys. Raises Problem."""
+        """Which workers see the run folder; whether all have this version, and their keys.
+
+        Raises Problem, and MachinesLost where one of them is gone.
+        """
         mark = pipeline.folder.journal / f".seen-by-{self.run}"
         mark.touch()
         try:
@@ -168,6 +171,8 @@ class Crew:
             mark.unlink(missing_ok=True)
         own = version(PACKAGE)
         for worker, answer in told.items():
+            if isinstance(answer, OSError):
+                raise MachinesLost(f"worker {worker} is gone ({type(answer).__name__})")
             if isinstance(answer, Exception):
                 reason = f"{type(answer).__name__}: {answer}"
                 raise Problem(

@@ -94,3 +94,13 @@ def test_the_scores_of_mt_bench_meet_turn_by_turn_and_minus_one_is_none(tmp_path
         ("82", "gpt-4", "1", "model_a"),
     ]
     assert found.without_score == {("X", "Y"): 1}
+
+
+def test_a_judge_that_is_written_like_a_list_and_is_none_is_a_name(tmp_path: Path) -> None:
+    file = tmp_path / "scores.csv"
+    file.write_text(
+        'question_id,model,judge,judgment,score,turn\n81,X,"[""gpt-4",j,8,1\n81,Y,"[""gpt-4",j,5,1\n',
+        encoding="utf-8",
+    )
+    found = battles_from_scores(read_scores(file, model="model", item="question_id", measure="score"), 0)
+    assert [(row["judge"], row["winner"]) for row in found.rows] == [('["gpt-4', "model_a")]

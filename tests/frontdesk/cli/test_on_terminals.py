@@ -17,6 +17,7 @@ import pytest
 from rich.cells import cell_len
 
 from frontdesk.cli import COMMANDS, main, waiting
+from runstore.tables.assumptions import Skipped, told_on_stderr
 from tests.support.agent_runs_table import rows, table_text
 from tests.support.small_runs import REPOSITORY
 
@@ -243,3 +244,24 @@ def test_a_silent_command_says_that_it_is_at_it_until_it_says_something_else(mon
     screen = pyte.Screen(80, 5)
     pyte.Stream(screen).feed(said)
     assert [line.rstrip() for line in screen.display[:2]] == ["everything is the same", "half a line of progress"]
+
+
+def test_what_a_table_is_assumed_to_say_ends_the_line_of_waiting(monkeypatch, tmp_path):
+    monkeypatch.setattr(waiting, "AFTER_S", 0.5)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w", encoding="utf-8") as terminal, monkeypatch.context() as streams:
+        streams.setattr(sys, "stderr", terminal)
+        with told_on_stderr(), waiting.shown("rate"):
+            time.sleep(1.2)
+            skipped = Skipped(tmp_path / "battles.csv")
+            skipped.row(2, None)
+            skipped.row(3, "no winner")
+            skipped.tell()
+        said = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert "rate: at it for 1 s" in said
+    screen = pyte.Screen(240, 5)
+    pyte.Stream(screen).feed(said)
+    assert "battles.csv:3: skipped: no winner" in screen.display[0] and "at it" not in screen.display[0]

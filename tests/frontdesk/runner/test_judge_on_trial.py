@@ -79,6 +79,29 @@ def test_each_match_is_told_of_once_and_every_unreadable_round_is_counted(how, p
     assert sum(one["unreadable"] for one in ended["endpoints"]) == unreadable
 
 
+def test_what_fails_ahead_of_a_batch_and_is_answered_by_it_is_heard_of_too(tmp_path):
+    asked = Counter()
+
+    def script(request, attempt):
+        if request.role != "judge":
+            return None
+        asked["judge"] += 1
+        if asked["judge"] <= 4:
+            return Reply(json.dumps(fake_shapes.error(request.shape, 400, "not now")).encode(), 400)
+        return Reply(fake_shapes.answer(request, "I would rather not say."))
+
+    with FakeProvider(script=script) as provider:
+        budget = {"trial_rounds": 0}
+        config = write_config(tmp_path / "c.toml", provider, dialogues=12, subsets=40, rounds=1, budget=budget)
+        run = tmp_path / "run"
+        up_to_the_judge(config, run)
+        config.write_text(config.read_text().replace("trial_rounds = 0", "trial_rounds = 9"))
+        assert main(["judge", str(config), "--run", str(run), "--batch", "--poll-s", "0.05"]) in (0, 1)
+    log = [row for _, row in read_table_rows(run / "log.jsonl")]
+    written = list(read_records(run / "judgments.jsonl", Judgment))
+    assert len(written) == 40 == sum(row["event"] == "unreadable" for row in log)
+
+
 def unreadable_judge(folder: Path, name: str, budget: str = "") -> Path:
     (folder / "replies.jsonl").write_text(json.dumps({"reply": "I would rather not say."}), encoding="utf-8")
     table = f'kind = "scripted"\nconcurrency = 1\nreplies = {json.dumps(str(folder / "replies.jsonl"))}'
