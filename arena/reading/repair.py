@@ -14,15 +14,9 @@ import unicodedata
 
 from arena.reading.escapes import escaped_string, has_illegal_escape, without_apostrophe_escapes
 
-<<<<<<< HEAD
 _CLOSING = {'"': '"', "'": "'", "“": "”", "‘": "’", "＂": "＂"}
 _AFTER_STRING = re.compile(r"\s*(?:[,:}\]，：｝］\"'“‘＂]|/[/*]|\Z)")
 _COMMENT = re.compile(r"(?<![\w.])//[^\n{}]*$|/\*[^{}]*?\*/", re.MULTILINE)
-=======
-_CLOSING = {'"': '"', "'": "'", "“": "”", "＂": "＂"}
-_AFTER_STRING = re.compile(r"\s*(?:[,:}\]，：｝］\"'“＂]|/[/*]|\Z)")
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
->>>>>>> strict5
 _COLON = re.compile(r"\s*[:：]")
 _PLAIN = re.compile(r"[\s0-9,:{}\[\].+-]+")
 _OTHER_BLANK = re.compile(r"[^\S \t\r\n]")
