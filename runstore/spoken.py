@@ -42,6 +42,12 @@ _COUNTS = frozenset(
 )
 """Fields that hold a number: others may hold a sentence, and would take the words before the number with them."""
 
+_NUMBER = r"[-+]?[0-9][0-9.,e+-]*"
+
+_NAMES = frozenset(("a", "b"))
+_NAME = r"(?:(?!: ).)+?"
+"""Names and places, never what stands behind a colon and a blank: that is a sentence of its own."""
+
 _BETWEEN = "; "
 """Between several reasons of one figure."""
 
@@ -104,4 +110,4 @@ def _forms(
 
 
 def _group(name: str) -> str:
-    return f"(?P<{name}>{r'[-+]?[0-9][0-9.,e+-]*' if name in _COUNTS else '.+?'})"
+    return f"(?P<{name}>{_NUMBER if name in _COUNTS else _NAME if name in _NAMES else '.+?'})"

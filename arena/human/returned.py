@@ -103,7 +103,7 @@ def read_returned(
         value, complaint = read_answer(question, row["value"])
         where = f"line {line}: {item.rater}, {item.document}, {question.id}"
         if complaint:
-            returned.unreadable.append(f"{where}: {row['value'][:80]!r} is no answer to this question")
+            returned.unreadable.append(_no_answer(where, row, question, complaint))
             continue
         new = Answer(value, _time(path, line, row), read_seconds(path, line, row), line)
         _take(returned, conflicting, item, question.id, new, where)
@@ -118,6 +118,11 @@ def read_returned(
         else:
             returned.conflicts.append(f"{rater}, survey, {name}: {' and '.join(sorted(given))}; none was taken")
     return returned
+
+
+def _no_answer(where: str, row: Mapping[str, str], question: Question, complaint: str) -> str:
+    what = f"{where}: {row['value'][:80]!r} is no answer to this question"
+    return f"{what}; it takes {', '.join(question.answers())}" if complaint == "option" else what
 
 
 def _take_survey(
@@ -138,7 +143,7 @@ def _take_survey(
     value, complaint = read_answer(survey[name], row["value"])
     if complaint:
         returned.unreadable.append(
-            f"line {line}: {rater}, survey, {name}: {row['value'][:80]!r} is no answer to this question"
+            _no_answer(f"line {line}: {rater}, survey, {name}", row, survey[name], complaint)
         )
         return
     surveys.setdefault((rater, name), {})[value] = None

@@ -75,10 +75,14 @@ def reachable(beats: Mask) -> Mask:
     return reach
 
 
-def _renumbered(labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Numbers from 0 by falling size, then by first member; -1 stays."""
+def _renumbered(labels: NDArray[np.int64], over: Mask | None = None) -> NDArray[np.int64]:
+    """Numbers from 0: by how many others surely stand over them, then falling size, first member; -1 stays."""
     old_labels, first, counts = np.unique(labels[labels >= 0], return_index=True, return_counts=True)
-    order = np.lexsort((first, -counts))
+    above = np.zeros(len(old_labels), np.int64)
+    if over is not None:
+        surely = over & ~over.T & (labels[:, None] != labels[None, :])
+        above = np.array([surely[:, labels == old].any(1).sum() for old in old_labels], np.int64)
+    order = np.lexsort((first, -counts, above))
     table = {int(old_labels[old]): new for new, old in enumerate(order)}
     return np.array([table.get(int(label), -1) for label in labels], np.int64)
 
@@ -94,7 +98,7 @@ def _groups(beats: Mask, core: NDArray[np.int64]) -> NDArray[np.int64]:
         touched = met[members].any(0) & ~single
         if len(np.unique(core[touched])) == 1:
             joined |= met & (members[:, None] & touched[None, :])
-    return _renumbered(_weak(joined))
+    return _renumbered(_weak(joined), reachable(beats))
 
 
 def _weak(met: Mask) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from frontdesk.cli import options
-from frontdesk.runner.told import tell
+from frontdesk.runner.told import console_language, tell
 from runstore.problems import Problem
 
 
@@ -29,6 +29,8 @@ def run(args: argparse.Namespace) -> int:
         raise Problem(f"{args.file} is there already; --force writes over it")
     from runstore.publish import write_text
 
-    write_text(args.file, (files("frontdesk") / "example.toml").read_text(encoding="utf-8"))
+    example = (files("frontdesk") / "example.toml").read_text(encoding="utf-8")
+    language = console_language()
+    write_text(args.file, example.replace('language = "en" ', f'language = "{language}" ', 1))
     tell(f"wrote {args.file}; next: tutor-arena check {args.file}")
     return 0

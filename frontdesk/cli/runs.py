@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     )
     rows = [
         [
-            each.name,
+            Path(each.folder).resolve().name,
             each.changed[:16].replace("T", " "),
             head(each.state),
             ", ".join(each.endpoints),

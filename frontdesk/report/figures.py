@@ -42,6 +42,13 @@ def _points(limit: float | None) -> str:
     return f"{limit:+.0f}" if round(limit) or not limit else f"{limit:+.1g}"
 
 
+def places_text(places: tuple[int, int] | None) -> str:
+    """``2`` or ``2–3``: the places that the data leave open."""
+    if places is None:
+        return "–"
+    return str(places[0]) if places[0] == places[1] else f"{places[0]}–{places[1]}"
+
+
 def span(lower: float | None, upper: float | None) -> str:
     """An interval of shares, in whole per cent."""
     return "–" if lower is None or upper is None else f"{100 * lower:.0f}–{100 * upper:.0f}%"

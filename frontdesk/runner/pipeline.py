@@ -19,6 +19,7 @@ from frontdesk.runner.judged import Items, Records
 from frontdesk.runner.judged import published as judged_files
 from frontdesk.runner.outcome import StageDone
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
+from frontdesk.runner.shortfall import NO_MATCH
 from frontdesk.runner.stagework import Heard, InPlace, StageWork
 from gateway.crowd import Gathered
 from gateway.errors import CallFailed, as_failed
@@ -303,5 +304,5 @@ class Pipeline(StageWork):
 
 def _missing(subset: str, pair: tuple[str, str]) -> Failure:
     names = " and ".join(pair)
-    failed = CallFailed("", "no_match", f"no match of {names}: a reply is missing", 0)
+    failed = CallFailed("", NO_MATCH, f"no match of {names}: a reply is missing", 0)
     return failed.record("judge", f"{subset}/{pair[0]}/{pair[1]}")

@@ -152,7 +152,7 @@ def workload(
     how, collect = config.simulate, config.collect
     possible = config.cut.subsets if how is None else min(config.cut.subsets, how.dialogues * how.turns)
     assumed: list[Assumption] = []
-    if subsets is None and possible < config.cut.subsets:
+    if subsets is None and possible < config.cut.subsets and not config.is_data_set:
         assumed.append("fewer subsets")
     if subsets is None and how is None:
         assumed.append("subsets given")

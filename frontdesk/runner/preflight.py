@@ -125,7 +125,8 @@ def gateway_of(config: Config, *, offline: bool = False) -> Gateway:
 
 def refusals(config: Config, gateway: Gateway) -> list[Refusal]:
     """Why ``run`` would refuse the configuration, beyond what is found by opening it."""
-    missing = [f"[{name}]" for name in ("simulate", "collect", "judge") if getattr(config, name) is None]
+    sections = ("simulate",) if config.is_data_set else ("simulate", "collect", "judge")
+    missing = [f"[{name}]" for name in sections if getattr(config, name) is None]
     refused = [Refusal(f"found no {', '.join(missing)} section")] if missing else []
     if (unpriced := prepare.unpriced(config)) is not None and prepare.is_capped_in_dollars_alone(config):
         refused.append(Refusal(unpriced, is_final=True))

@@ -24,6 +24,7 @@ from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.plan import Calls, Kept
 from frontdesk.runner.rating import rate_run
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.shortfall import NO_MATCH
 from frontdesk.runner.student import StudentStage
 from gateway.adapters.catalog import settings_of
 from runstore.ids import digest
@@ -174,7 +175,7 @@ def kept(folder: RunFolder, config: Config, change: Change) -> Kept:
     recorded = folder.failures()
     lost = {(f.item, f.endpoint): f for f in recorded if f.stage == "collect" and f.endpoint in names}
     items = _items([subset.id for subset in folder.subsets()], pairs, how, judges)
-    judging = (f for f in recorded if f.stage == "judge" and f.kind != "no_match")
+    judging = (f for f in recorded if f.stage == "judge" and f.kind != NO_MATCH)
     failed = {failure.item: failure for failure in judging if failure.item in items}
     return Kept(replies, lost, KeptRounds(rounds, failed))
 

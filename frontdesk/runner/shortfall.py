@@ -14,12 +14,16 @@ from frontdesk.runner.runfolder import RunFolder
 from runstore.problems import Problem
 from runstore.records import Verdict
 
+NO_MATCH = "no_match"
+"""The kind of a match that nobody was asked about: a reply is missing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
     """``valid`` of ``asked`` verdicts; a verdict is a match on a criterion.
 
     ``why``: calls that failed, by kind; one match lacks as many as it has rounds, and one reply several matches.
+    ``unmatched``: verdicts that nobody was asked for, since a reply is missing.
     """
 
     valid: int
@@ -27,6 +31,7 @@ class Shortfall:
     criteria: int
     invalid: int
     why: dict[str, int]
+    unmatched: int = 0
 
     @property
     def share(self) -> float:
@@ -45,8 +50,9 @@ class Shortfall:
         if self.valid >= self.asked:
             return None
         failed = sum(self.why.values())
-        kinds = ", ".join(f"{times} x {kind}" for kind, times in sorted(self.why.items()))
+        kinds = "; ".join(f"{times} x {kind}" for kind, times in sorted(self.why.items()))
         reasons = [f"{failed} {'call' if failed == 1 else 'calls'} failed ({kinds})"] if failed else []
+        reasons += [f"{self.unmatched} without a reply"] if self.unmatched else []
         reasons += [f"{self.invalid} without a majority"] if self.invalid else []
         because = ", ".join(reasons) or "no failure is recorded"
         return f"rated from {self.counted} that were asked for; the others have no verdict: {because}"
@@ -73,4 +79,5 @@ def shortfall(folder: RunFolder, config: Config, verdicts: Sequence[Verdict]) ->
     load = workload_of(config, len(folder.subsets()), replied, criteria, goal)
     valid = sum(verdict.outcome != "invalid" for verdict in verdicts)
     why = Counter(failure.kind for failure in folder.failures() if failure.stage in ("collect", "judge"))
-    return Shortfall(valid, load.verdicts, len(load.criteria), len(verdicts) - valid, dict(why))
+    unmatched = why.pop(NO_MATCH, 0) * len(load.criteria)
+    return Shortfall(valid, load.verdicts, len(load.criteria), len(verdicts) - valid, dict(why), unmatched)

@@ -392,6 +392,20 @@ def test_what_a_run_lacks_is_told_in_korean(criteria: int, invalid: int, why: di
     assert spoken(note, "ko") != note
 
 
+def test_a_sentence_behind_a_stages_name_is_told_whole() -> None:
+    """An ``and`` within it makes it no sentence about two places."""
+    said = (
+        "the questions are your own, and the students are still the shipped ones, of computer science: "
+        "[personas] factors or file names others"
+    )
+    speak("ko")
+    try:
+        assert told(f"simulate: {said}") == f"simulate: {told(said)}" != f"simulate: {said}"
+        assert told("no match of 갑 and 을: a reply is missing") == "갑과 을의 경기 없음: 답변이 빠졌습니다"
+    finally:
+        speak("en")
+
+
 _PARTS = {
     ", with a prior of 7 even games against an average opponent",
     ", adjusted for the order of showing",

@@ -43,3 +43,13 @@ def test_nothing_missing_leaves_the_rating():
     battles = from_columns(*zip(*PLAYED, strict=True))
     rating = build(battles, PLAIN).model("a").rating
     assert rating_bounds(battles, {}, PLAIN)["a"] == (rating, rating)
+
+
+def test_bounds_hold_the_rating_also_where_an_unbeaten_model_would_join_the_scale():
+    unbeaten = [("top", "b", "model_a"), ("top", "c", "model_a")]
+    rows = [("b", "c", "model_a"), ("b", "c", "model_a"), ("c", "b", "model_a"), *unbeaten]
+    found = rating_bounds(from_columns(*zip(*rows, strict=True)), {("top", "b"): 1}, PLAIN)
+    now = board(rows).model("b").rating
+    assert board(rows).model("top").rating is None
+    assert found["b"][0] == pytest.approx(now) and found["b"][1] > now
+    assert found["top"][1] is None

@@ -159,7 +159,15 @@ def test_single_models_between_two_cores_join_neither():
     results = [*ISLANDS, ("T", "P", 2, 0, 0), ("T", "R", 2, 0, 0), ("S", "U", 1, 0, 0)]
     board = build(battles_of(rows_of(results)))
 
-    assert [set(group) for group in board.groups] == [{"R", "S", "U"}, {"P", "Q"}, {"T"}]
+    assert [set(group) for group in board.groups] == [{"T"}, {"R", "S", "U"}, {"P", "Q"}]
+
+
+def test_a_group_that_beat_another_stands_before_it_whatever_its_size():
+    losers = [("A", "B", 2, 2, 0), ("B", "C", 2, 2, 0)]
+    board = build(battles_of(rows_of([*losers, ("X", "Y", 1, 1, 0), ("X", "A", 3, 0, 0), ("Y", "C", 3, 0, 0)])))
+
+    assert [set(group) for group in board.groups] == [{"X", "Y"}, {"A", "B", "C"}]
+    assert [model.name for model in board.models][:2] == ["X", "Y"]
 
 
 def test_tie_words_share_the_win_and_pairs_without_games_stay_blank():

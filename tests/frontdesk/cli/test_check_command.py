@@ -33,3 +33,8 @@ def test_the_shipped_configuration_is_the_sources_size(tmp_path):
     config = configuration.load(tmp_path / "arena.toml")
     assert (config.simulate.dialogues, config.simulate.turns, config.cut.subsets) == (100, 4, 200)
     assert config.judge.rounds == 3
+
+
+def test_a_configuration_begun_in_korean_makes_a_korean_run(tmp_path):
+    assert main(["init", str(tmp_path / "arena.toml"), "--language", "ko"]) == 0
+    assert configuration.load(tmp_path / "arena.toml").run.language == "ko"

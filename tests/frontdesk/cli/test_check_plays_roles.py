@@ -173,6 +173,16 @@ def test_a_server_that_is_busy_for_a_moment_is_asked_once_more(provider, tmp_pat
     assert provider.stats.by_role["student"] == 2
 
 
+def test_a_configuration_of_a_data_set_is_not_called_refused(provider, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = config_of(tmp_path / "c.toml", provider, {})
+    path.write_text(path.read_text().partition("[collect]")[0])
+    code, shown = check(path, capsys, "--offline")
+    assert code == 0 and "refuse" not in shown
+    assert main(["estimate", str(path)]) == 0
+    assert "subsets" not in capsys.readouterr().out
+
+
 def test_what_run_would_refuse_is_said(provider, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = config_of(tmp_path / "c.toml", provider, {}, budget="[budget]\nusd = 1.0\n")

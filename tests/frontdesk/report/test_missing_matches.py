@@ -9,7 +9,9 @@ import pytest
 from frontdesk.cli import main
 from frontdesk.report.run import write_report
 from frontdesk.report.sections.run.data import load
+from frontdesk.report.sentences import spoken
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.shortfall import Shortfall
 from runstore.publish import read_json
 from runstore.records import Failure
 from tests.support.run_folders import RunBuilder
@@ -46,6 +48,16 @@ def test_fifty_of_two_hundred_is_said_everywhere(tmp_path, capsys):
     assert main(["export", "--run", str(folder.path), "--as", "preference", "--out", str(out)]) in (0, 1)
     assert "rated from 50 of 200 matches" in (out / "data-card.md").read_text(encoding="utf-8")
     assert "preferences: 50 of 200 verdicts" in capsys.readouterr().out
+
+
+def test_a_match_without_a_reply_is_no_failed_call():
+    lacking = Shortfall(26, 90, 1, 2, {"malformed": 30, "server": 2}, unmatched=62)
+    assert lacking.note == (
+        "rated from 26 of 90 matches that were asked for; the others have no verdict: "
+        "32 calls failed (30 x malformed; 2 x server), 62 without a reply, 2 without a majority"
+    )
+    korean = spoken(lacking.note, "ko")
+    assert "실패한 호출 32건(깨진 응답 30건; 서버 오류 2건), 응답 없음 62, 과반수 없음 2" in korean
 
 
 def test_the_win_rate_is_bounded_by_what_is_missing(tmp_path):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from arena.ratings.result import CategoryTable, Leaderboard, RatedModel, StyleControl
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, columns, points
-from frontdesk.report.figures import level_text, limits, percent, rounded, service_texts
+from frontdesk.report.figures import level_text, limits, percent, places_text, rounded, service_texts
 from frontdesk.report.sections.ratings.standings import standings
 from frontdesk.report.sections.ratings.stop import stop_told
 from frontdesk.report.sections.run.names import category_name
@@ -75,7 +75,7 @@ def ratings_table(board: Leaderboard, members: Sequence[RatedModel], say: Words)
     rows = [
         cells(
             rounded(model.rank),
-            "–" if model.rank_range is None else f"{model.rank_range[0]}–{model.rank_range[1]}",
+            places_text(model.rank_range),
             model.name,
             rounded(model.rating),
             limits(model.lower, model.upper),
@@ -110,7 +110,9 @@ def _basis(board: Leaderboard, say: Words) -> str:
     if counts.invalid:
         said.append(say("invalid", n=counts.invalid, of=counts.battles + counts.invalid))
     if board.agreement is not None:
-        kinds = ", ".join(f"{value} {say(f'kind_{kind}')}" for kind, value in board.agreement.items())
+        kinds = ", ".join(
+            say("kind_counted", n=value, kind=say(f"kind_{kind}")) for kind, value in board.agreement.items()
+        )
         said.append(say("verdicts", kinds=kinds))
     return " ".join(said)
 

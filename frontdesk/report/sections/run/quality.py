@@ -207,7 +207,7 @@ def _fidelity(fidelity: Fidelity, config: Config, language: Language) -> list[Bl
     blocks.append(_table(heads, recovered, language, title="recover", caption="recover_caption"))
     turns = [
         (
-            name,
+            factor_name(config, name, language),
             str(row.turn),
             percent(row.recall),
             f"{percent(row.lower)}–{percent(row.upper)}",
@@ -220,15 +220,15 @@ def _fidelity(fidelity: Fidelity, config: Config, language: Language) -> list[Bl
     if turns:
         heads = ("factor", "turn", "recall", "interval", "chance")
         blocks.append(_table(heads, turns, language, title="by_turn", caption="by_turn_caption"))
-    return [*blocks, *_judged(fidelity, language)]
+    return [*blocks, *_judged(fidelity, config, language)]
 
 
-def _judged(fidelity: Fidelity, language: Language) -> list[Block]:
+def _judged(fidelity: Fidelity, config: Config, language: Language) -> list[Block]:
     blocks: list[Block] = []
     rows = [
         (
             each.judge,
-            name,
+            factor_name(config, name, language),
             f"{each.dialogues} / {each.of}",
             percent(row.recall),
             percent(row.chance),

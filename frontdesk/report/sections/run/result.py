@@ -14,6 +14,7 @@ from frontdesk.report.figures import (
     level_text,
     p_text,
     percent,
+    places_text,
     plain,
     service_texts,
     span,
@@ -281,14 +282,17 @@ def leaderboard(data: RunData, say: Words) -> Section:
 
 
 def _leaderboard_row(data: RunData, model: RatedModel, *, rounds: bool) -> tuple[Cell, ...]:
-    low, high = model.rank_range or (None, None)
-    places = "–" if low is None else str(low) if low == high else f"{low}–{high}"
     limits = "–"
     if model.lower is not None or model.upper is not None:
         limits = "–".join("…" if limit is None else plain(limit) for limit in (model.lower, model.upper))
     return (
         Cell(model.name, colour=colour_of(data, model.name)),
-        *cells(plain(model.rating), limits, "–" if model.rank is None else str(model.rank), places),
+        *cells(
+            plain(model.rating),
+            limits,
+            "–" if model.rank is None else str(model.rank),
+            places_text(model.rank_range),
+        ),
         *(Cell(count(number)) for number in (model.wins, model.losses, model.ties, model.matches)),
         Cell(percent(model.win_rate)),
         *([Cell(plain(model.rating_rounds))] if rounds else []),

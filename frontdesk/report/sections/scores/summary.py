@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from arena.rubrics.rubric import Rubric
 from arena.scoring.tables import ALL, ALL_JUDGES, Measure, Spread, judges_of, measures
@@ -90,14 +91,19 @@ def by_column(key: str, column: str, results: ScoreResults, say: Words) -> Secti
     """Means by the values of a column: those of all judges, and each judge's folded."""
     own = [spread for spread in results.spreads if spread.column == column]
     values = list(dict.fromkeys(spread.value for spread in own))
-    heads = [value or say("blank") for value in values]
     lead = lead_judge(results)
-    blocks: list[Block] = [_means(results, own, [(value, lead) for value in values], heads, say)]
+    blocks: list[Block] = [_means_of(lead, results, own, values, say)]
     others = [judge for judge in dict.fromkeys(spread.judge for spread in own) if judge != lead]
-    for judge in others:
-        table = _means(results, own, [(value, judge) for value in values], heads, say)
-        blocks.append(Folded(judge_name(judge, say), (table,)))
+    blocks += [Folded(judge_name(each, say), (_means_of(each, results, own, values, say),)) for each in others]
     return Section(key, say("scores_by", column=column), blocks)
+
+
+def _means_of(
+    judge: str, results: ScoreResults, own: Iterable[Spread], values: Sequence[str], say: Words
+) -> Table:
+    heads = [value or say("blank") for value in values]
+    table = _means(results, own, [(value, judge) for value in values], heads, say)
+    return replace(table, caption=f"{judge_name(judge, say)}. {table.caption}".strip())
 
 
 def _means(

@@ -29,4 +29,4 @@ def budget_blocks(study: Study, language: str = "en") -> list[Block]:
     if spent.schedule:
         steps = ", ".join(f"{label} {days:g}" for label, days in spent.schedule)
         said.append(say("schedule", days=spent.days, weeks=spent.days / 7, steps=steps))
-    return [Table(heads, rows), points(*said)]
+    return [*([Table(heads, rows)] if spent.lines else []), points(*said)]
