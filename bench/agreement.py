@@ -11,10 +11,13 @@ from __future__ import annotations
 import argparse
 import math
 import resource
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from scipy import stats
@@ -145,11 +148,30 @@ def size(items: int, show: Callable[[str], None]) -> None:
     show(f"{items} items x 3 raters, 3 decimals: {', '.join(parts)}; {height:.0f} MB at most")
 
 
+def command(items: int, show: Callable[[str], None]) -> None:
+    """The whole command on a file of items x 3 raters: start, reading, every figure, three files written."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, rng = Path(folder) / "ratings.csv", np.random.default_rng(draw_seed(0, "command"))
+        values = rng.integers(1, 6, (items, 3))
+        lines = (
+            f"{item},{rater},{row[at]}\n" for item, row in enumerate(values) for at, rater in enumerate("abc")
+        )
+        path.write_text("".join(["item,rater,value\n", *lines]), encoding="utf-8")
+        asked = ["tutor-arena", "agree", "--ratings", str(path), "--out", folder]
+        code = f"import sys; sys.argv = {asked!r}; from frontdesk.cli import main; sys.exit(main())"
+        subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    show(
+        f"agree on {items} items x 3 raters: {used.ru_utime:.1f} s of CPU, {used.ru_maxrss / 1024:.0f} MB at most"
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Coverage of agreement intervals.")
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--only", default="", help="designs whose name holds this")
     args = parser.parse_args()
+    command(100_000, print)
     size(100_000, print)
     good = [coverage(design, args.draws, print) for design in DESIGNS if args.only in design.name]
     return 0 if all(good) else 1

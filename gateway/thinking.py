@@ -29,20 +29,28 @@ _HARMONY_NEXT = re.compile(
     r"(?:<\|(?:end|call)\|>\s*)?(?:<\|start\|>\s*assistant[^<]*)?(?=<\|channel\|>)|<\|end\|>"
 )
 _TOLD = (
-    (re.compile(r"\s*+analysis(?=\S)"), re.compile("assistantfinal")),
+    (re.compile(r"\s*+(?:assistant)?(?:analysis|commentary)"), re.compile("assistantfinal")),
+    (
+        re.compile(r"\s*+(?:<\|im_start\|>\s*)?assistant/think\b"),
+        re.compile(r"<\|im_end\|>\s*(?=<\|im_start\|>\s*assistant\b(?!/))"),
+    ),
+    (re.compile(r"\s*+(?:<\|begin\|>\s*assistant\s*)?<\|think\|>"), re.compile(r"<\|end\|>\s*(?=<\|begin\|>)")),
     (
         re.compile(r"\s*+Here(?: is|['’]s) my thought process:"),
         re.compile(r"\n\s*+Here(?: is|['’]s) my response:"),
     ),
 )
 _STARTS_TOLD = re.compile("|".join(begins.pattern for begins, _ in _TOLD))
-_GOES_ON = re.compile(
-    r"[^\S\n]+(?:is|are|was|means|stands|marks|opens|tags?|and|or|in|을|를|은|는|이|가)\b|(?:[은는이가을를]|이?란|이?라는)\s"
+SPOKEN_OF = (
+    r"(?-i:[^\S\n]+(?:is|are|was|means|stands|marks|opens|closes|begins|ends|tags?|and|or|in)\b"
+    r"|[^\S\n]+(?:태그|요소|토큰|표시|기호)|[^\S\n]*(?:[은는가을를]|이?란|이?라는)[^\S\n])"
 )
+"""What goes on behind a mark in a sentence about it: nobody's server left the mark there."""
+_GOES_ON = re.compile(SPOKEN_OF)
 _BLANK_LINE = re.compile(r"[^\S\n]*+\n\s*\n")
 _BLANKS = re.compile(r"\s*+")
 _SENTENCE_END = tuple(".!?…。！？)]}*")
-_SPOKEN_OF = ("`", '"', "'", "“", "‘", "「", "«")
+_QUOTES = ("`", '"', "'", "“", "‘", "「", "«")
 
 _HINTS = ("HOUGHT", "hought", "HINK", "hink", "reasoning>", "scratchpad>", "channel|>", "assistantfinal")
 _TAG = re.compile(rf"{_OPEN}|{_CLOSE}|\[/?thinking\]|<\|channel\|>|assistantfinal", re.IGNORECASE)
@@ -64,8 +72,8 @@ def without_thinking(text: str) -> str:
 
     Thinking is a block of tags (nested ones too), all before a closing tag that nothing opened (some servers
     swallow the opening one), and every harmony channel but the final one. What never closes is thinking to its
-    end, unless a sentence goes on behind its tag (``<thought> is a tag``). A tag in a sentence, in quotes or in
-    code is spoken of, and ends nothing.
+    end, but for one in square brackets. A mark with a sentence about it behind (``<thought> is a tag``) is spoken
+    of, and so is a tag in a sentence, in quotes or in code: it ends nothing.
     """
     if not ("<" in text or "[" in text or "◁" in text or _STARTS_TOLD.match(text)):
         return text  # nearly every reply
@@ -95,7 +103,8 @@ def _blanks_end(text: str, start: int) -> int:
 
 def _end_of_channel(text: str, start: int) -> int | None:
     """Where a harmony channel that stands at ``start`` ends, or None where none does."""
-    if header := _HARMONY.match(text, start):
+    header = _HARMONY.match(text, start)
+    if header and not _GOES_ON.match(text, header.end()):
         if header["channel"] == "final":
             return header.end()
         following = _HARMONY_NEXT.search(text, header.end())
@@ -109,16 +118,19 @@ def _end_of_channel(text: str, start: int) -> int | None:
 def _end_of_tags(text: str, start: int, marks: list[re.Match[str]], place: int) -> int | None:
     """Where thinking in tags that stands at ``start`` ends, or None; ``marks[place]`` is the first from there."""
     if opening := _STARTS_OPEN.match(text, start):
-        return _end_of_block(text, marks, place, is_told=_GOES_ON.match(text, opening.end()) is not None)
+        # A word in square brackets heads a task on a worksheet too, until something closes it.
+        is_said = opening[0].endswith("]") or _GOES_ON.match(text, opening.end()) is not None
+        end = _end_of_block(text, marks, place, is_said=is_said)
+        return None if end and _GOES_ON.match(text, end) and "\n" not in text[start:end].strip() else end
     if place == len(marks) or marks[place]["open"] or _is_spoken_of(text, start, marks[place]):
         return None
     return marks[place].end()
 
 
-def _end_of_block(text: str, marks: list[re.Match[str]], place: int, *, is_told: bool) -> int | None:
+def _end_of_block(text: str, marks: list[re.Match[str]], place: int, *, is_said: bool) -> int | None:
     """The end of a block with as many closing tags as opening ones, else of its first closing tag, else all.
 
-    A tag that nothing closes is no thinking where somebody tells of it.
+    A tag that nothing closes is no thinking where somebody said it.
     """
     depth, first = 0, None
     for mark in islice(marks, place, None):
@@ -126,7 +138,7 @@ def _end_of_block(text: str, marks: list[re.Match[str]], place: int, *, is_told:
         first = first or (mark.end() if mark["close"] else None)
         if depth == 0:
             return mark.end()
-    return first or (None if is_told else len(text))
+    return first or (None if is_said else len(text))
 
 
 def _is_spoken_of(text: str, start: int, mark: re.Match[str]) -> bool:
@@ -135,7 +147,8 @@ def _is_spoken_of(text: str, start: int, mark: re.Match[str]) -> bool:
     line = before.rpartition("\n")[2]
     if before.count("```") % 2 or line.count("`") % 2 or re.sub(r"\\.", "", line).count('"') % 2:
         return True
-    if line.endswith(_SPOKEN_OF):
+    is_indented_code = not before.strip() and line.startswith(("    ", "\t"))
+    if line.endswith(_QUOTES) or is_indented_code or (not before.strip() and _GOES_ON.match(text, mark.end())):
         return True
     said = line.rstrip()
     stands_alone = not said or said.endswith(_SENTENCE_END) or _BLANK_LINE.match(text, mark.end()) is not None

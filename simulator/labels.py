@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from gateway.thinking import SPOKEN_OF
 from runstore.records import Role
 
 _NAMES: dict[Role, str] = {
@@ -23,15 +24,15 @@ _COLON = "[:：﹕︰∶]"
 
 
 def _header(role: Role) -> str:
-    """A chat template's header, which nothing but a template writes."""
+    """A chat template's header, which nothing but a template writes, unless it is spoken of."""
     chat = _CHAT[role]
     return (
         r"(?:(?:<bos>|<s>|<\|begin_of_text\|>)\s*)?"
         rf"(?:<\|(?:im_start|start|begin)\|>\s*(?:{chat})\b(?:<\|(?:message|im_sep|content)\|>)?"
-        rf"|<\|(?:start_header_id|header_start|start_of_role)\|>\s*(?:{chat})\s*"
+        rf"|(?:<\|(?:start_header_id|header_start|start_of_role)\|>)?\s*(?:{chat})\s*"
         r"<\|(?:end_header_id|header_end|end_of_role)\|>"
         rf"|(?:<start_of_turn>|<\|turn>)\s*(?:{chat})\b"
-        rf"|[<\[][|｜](?:{chat})[|｜][>\]]|{_TOKEN[role]})\s*"
+        rf"|[<\[][|｜](?:{chat})[|｜][>\]]|{_TOKEN[role]})(?!{SPOKEN_OF})\s*"
     )
 
 

@@ -17,7 +17,7 @@ _ITEM = re.compile(r"\s*(?:[-*+•]\s|\d+[.)]\s)")
 _FIELD = re.compile(r"\s*[\w가-힣][\w가-힣 _-]{0,30}[:：=]\s*(?P<value>\S.*)")
 _SENTENCE = re.compile(r"[.!?…。？！~]['\"”’)*_\]]*\Z|[요다죠까네지][ ㅋㅎㅠㅜ]*\Z")
 _SIGNS = re.compile(r"[;=|{}<>\\]|/\w")
-_WORD = re.compile(r"\s*\w+\s*")
+_WORD = re.compile(r"\s*\w+(?: \w+)?\s*")
 _RATIO = re.compile(r"[^\n]{0,40}(?: :: |\.\.\*|=\s*\d+\s*:\s*\d)")
 
 
@@ -64,13 +64,16 @@ def _is_field(line: str) -> bool:
 
 def is_material(after: str, other: Role) -> bool:
     """Whether a name at the very start heads a table, a list or a ratio, and nobody speaks: what stands after it
-    begins with the ``other`` side's name, or is no sentence and is followed by a field, a word alone or that name.
+    begins with the ``other`` side's name or has it behind a comma, or is no sentence and is followed by a field, a
+    word or two alone or that name.
     """
     lines = [line for line in after.split("\n") if line.strip()][:40]
     if not lines:
         return False
     label = FIRST[other].match(lines[0])
     if _RATIO.match(after) or (label and not is_sentence(lines[0][label.end() :])):
+        return True
+    if any(FIRST[other].match(part) for part in lines[0].split(",")[1:]):
         return True
     if _is_said(lines[0]) or len(lines) == 1:
         return False

@@ -213,7 +213,7 @@ def _intervals(table: FloatArray, parts: Components, level: float) -> Bounds:
 
 def _skewness(table: FloatArray) -> float:
     away = table - table.mean()
-    return float((away**3).mean() / (away**2).mean() ** 1.5)
+    return float((away * away * away).mean() / (away * away).mean() ** 1.5)
 
 
 def _may_be_normal(table: FloatArray) -> bool:

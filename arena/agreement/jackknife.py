@@ -130,7 +130,7 @@ def mode_of(code: Ints, unit: Ints) -> Mode:
     """The mode of (ratings,) codes from 0 on; ``unit`` numbers the item or cluster of each."""
     counts = np.bincount(code)
     commonest = int(counts.argmax())
-    off = len(np.unique(unit[code != commonest]))
+    off = int(np.count_nonzero(np.bincount(unit[code != commonest])))
     return Mode(off, float(counts[commonest] / len(code)), int(np.count_nonzero(counts)))
 
 

@@ -207,8 +207,7 @@ def percent_agreement(ratings: ArrayLike, *, level: float = 0.95, clusters: Clus
     value = float(hits.sum()) / of
     note = (f"{hits.sum():.0f} of {of} pairs of ratings",)
     own = None if clusters is None else np.asarray(clusters, dtype=str)[there]
-    _, member = np.unique(np.arange(used) if own is None else own, return_inverse=True)
-    off = np.bincount(member, hits - value * pairs).astype(np.float64)
+    off = np.bincount(units_of(used, own), hits - value * pairs).astype(np.float64)
     if len(off) < 2:
         why = "no interval: a single " + ("item" if clusters is None else "cluster")
         return Statistic(key, name, value, used, n, interval_method=why, notes=note)

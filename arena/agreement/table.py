@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arena.agreement.alpha import Measurement
 from arena.agreement.result import FloatArray, settle
 from runstore.problems import InputProblem, Problem
 from runstore.tables import Names, Schema, Table, read_table, shards_of, strict_number
 
+Read = TypeVar("Read")
 COLUMNS = ("item", "rater", "value")
 RATINGS = Schema(
     {
@@ -123,37 +126,78 @@ def load(
     """
     files = shards_of(source)
     names = {column: Names(files[0].path) for column in ("item", "rater")}
-    rows = (rating for file in files for rating in _ratings(read_table(file, RATINGS), names))
-    return from_rows(rows, source=str(source), scale=scale, measurement=measurement, by=by)
+    listed = _Listed()
+    for file in files:
+        _add(listed, read_table(file, RATINGS), names, by)
+    return _assembled(listed, str(source), scale, measurement, by)
 
 
-def _ratings(table: Table, names: Mapping[str, Names]) -> Iterable[Rating]:
+@dataclass
+class _Listed:
+    """(rows,) of each field of the ratings; ``further`` are the names of all other columns."""
+
+    items: list[str] = field(default_factory=list[str])
+    raters: list[str] = field(default_factory=list[str])
+    values: list[float | str | None] = field(default_factory=list["float | str | None"])
+    groups: list[str | None] = field(default_factory=list["str | None"])
+    lines: list[int] = field(default_factory=list[int])
+    further: set[str] = field(default_factory=set[str])
+
+
+def _add(listed: _Listed, table: Table, names: Mapping[str, Names], by: str | None) -> None:
     flat = table.source != "json"
     absent = [name for name in COLUMNS if name not in table.header]
     if flat and absent:
         raise InputProblem(table.path, _LONG, found=", ".join(table.header), line=1)
+    filled = _filled_rows(table) if flat else _whole_rows(table)
+    lines = table.lines
+
+    def column(name: str, read: Callable[[object, int], Read]) -> Iterable[Read]:
+        """A column's cells as they read; there are few different ones, so each is read where it first stands."""
+        known: dict[object, Read] = {}
+        cells = table.column(name)
+        for at in filled:
+            cell = cells[at]
+            key: object = cell if isinstance(cell, str) else (repr(cell),)
+            if key not in known:
+                known[key] = read(cell, lines[at])
+            yield known[key]
+
+    def named(name: str) -> Iterable[str]:
+        return column(name, lambda cell, number: _name(cell, table.path, number, name, names[name]))
+
+    listed.items.extend(named("item"))
+    listed.raters.extend(named("rater"))
+    listed.values.extend(column("value", lambda cell, number: _value(cell, table.path, number)))
+    if by is not None:
+        listed.groups.extend(column(by, lambda cell, _: None if cell is None else str(cell).strip() or None))
+    listed.lines.extend(lines[at] for at in filled)
+    if filled:
+        listed.further.update(name for name in table.header if name not in COLUMNS)
+
+
+def _whole_rows(table: Table) -> Sequence[int]:
     for number, row in table.rows:
-        if flat and not _filled(row.get("item")) and not any(_filled(cell) for cell in row.values()):
-            continue
-        if "item" not in row or "rater" not in row:
-            lacking = "rater" if "item" in row else "item"
+        lacking = next((name for name in ("item", "rater") if name not in row), None)
+        if lacking:
             raise InputProblem(table.path, _LONG, found=", ".join(row), line=number, field=lacking)
-        yield _rating(row, table.path, number, names)
+    return range(len(table.rows))
+
+
+def _filled_rows(table: Table) -> Sequence[int]:
+    columns = [table.column(name) for name in table.header]
+    items = enumerate(table.column("item"))
+    return [at for at, item in items if _filled(item) or any(_filled(column[at]) for column in columns)]
 
 
 def _filled(cell: object) -> bool:
     return cell is not None and bool(str(cell).strip())
 
 
-def _rating(row: Mapping[str, object], path: Path, number: int, seen: Mapping[str, Names]) -> Rating:
-    names: list[str] = []
-    for column in ("item", "rater"):
-        value = row[column]
-        if not isinstance(value, (str, int)) or isinstance(value, bool) or not str(value).strip():
-            raise InputProblem(path, "a name", found=value, line=number, field=column)
-        names.append(seen[column].take(str(value), line=number, column=column))
-    rest = {k: "" if v is None else str(v).strip() for k, v in row.items() if k not in COLUMNS}
-    return Rating(names[0], names[1], _value(row.get("value"), path, number), number, rest)
+def _name(cell: object, path: Path, number: int, column: str, seen: Names) -> str:
+    if not isinstance(cell, (str, int)) or isinstance(cell, bool) or not str(cell).strip():
+        raise InputProblem(path, "a name", found=cell, line=number, field=column)
+    return seen.take(str(cell), line=number, column=column)
 
 
 def _value(value: object, path: Path, number: int) -> float | str | None:
@@ -187,69 +231,79 @@ def from_rows(
     by: str | None = None,
 ) -> Ratings:
     """A table of ratings. Raises InputProblem for a repeated (item, rater), a value off the scale, mixed kinds."""
-    listed = list(rows)
-    if not listed:
+    listed = _Listed()
+    for row in rows:
+        listed.items.append(row.item)
+        listed.raters.append(row.rater)
+        listed.values.append(row.value)
+        listed.groups.append(row.columns.get(by or "") or None)
+        listed.lines.append(row.row)
+        listed.further.update(row.columns)
+    return _assembled(listed, source, scale, measurement, by)
+
+
+def _assembled(
+    listed: _Listed, source: str, scale: Scale | None, measurement: Measurement | None, by: str | None
+) -> Ratings:
+    if not listed.items:
         raise InputProblem(source, "at least one rating", found="none")
-    if by is not None and not any(by in row.columns for row in listed):
-        known = sorted({name for row in listed for name in row.columns})
-        raise InputProblem(source, f"a column {by!r}", found=", ".join(known) or "no further column")
-    seen: dict[tuple[str, str | None, str], int] = {}
-    for row in listed:
-        key = (row.item, _group(row, by), row.rater)
-        if key in seen:
-            found = f"item {row.item}, rater {row.rater} in lines {seen[key]} and {row.row}"
-            raise InputProblem(source, "each item and rater once", found=found, line=row.row)
-        seen[key] = row.row
-    coded, labels = _coded(listed, source, scale, measurement)
-    units = sorted({(row.item, _group(row, by)) for row in listed}, key=lambda unit: (unit[0], unit[1] or ""))
-    raters = sorted({row.rater for row in listed})
-    at_unit = {unit: i for i, unit in enumerate(units)}
-    at_rater = {rater: j for j, rater in enumerate(raters)}
-    matrix = np.full((len(units), len(raters)), np.nan)
-    for row, value in zip(listed, coded, strict=True):
-        if value is not None:
-            matrix[at_unit[row.item, _group(row, by)], at_rater[row.rater]] = value
+    if by is not None and by not in listed.further:
+        raise InputProblem(
+            source, f"a column {by!r}", found=", ".join(sorted(listed.further)) or "no further column"
+        )
+    pairs = list(zip(listed.items, listed.groups or [None] * len(listed.items), strict=True))
+    units = sorted(set(pairs), key=lambda unit: (unit[0], unit[1] or ""))
+    raters = sorted(set(listed.raters))
+    at_unit, at_rater = ({name: at for at, name in enumerate(names)} for names in (units, raters))
+    cells = np.array([at_unit[pair] for pair in pairs]) * len(raters)
+    cells += np.array([at_rater[rater] for rater in listed.raters])
+    _refuse_repeated(listed, cells, source)
+    codes, labels = _codes(listed, source, scale, measurement)
+    matrix = np.full(len(units) * len(raters), np.nan)
+    matrix[cells] = [codes[value] for value in listed.values]
+    matrix = settle(matrix.reshape(len(units), len(raters)))
     items, groups = tuple(item for item, _ in units), tuple(group for _, group in units)
-    missing = sum(value is None for value in coded)
-    return Ratings(source, items, groups, tuple(raters), settle(matrix), by, scale, labels, len(listed), missing)
+    missing = listed.values.count(None)
+    return Ratings(source, items, groups, tuple(raters), matrix, by, scale, labels, len(pairs), missing)
 
 
-def _group(row: Rating, by: str | None) -> str | None:
-    return (row.columns.get(by) or None) if by is not None else None
+def _refuse_repeated(listed: _Listed, cells: NDArray[np.int64], source: str) -> None:
+    order = np.argsort(cells, kind="stable")
+    again = order[1:][np.diff(cells[order]) == 0]
+    if len(again):
+        second = int(again.min())
+        first, line = listed.lines[int(np.argmax(cells == cells[second]))], listed.lines[second]
+        found = f"item {listed.items[second]}, rater {listed.raters[second]} in lines {first} and {line}"
+        raise InputProblem(source, "each item and rater once", found=found, line=line)
 
 
-def _coded(
-    rows: list[Rating], source: str, scale: Scale | None, measurement: Measurement | None
-) -> tuple[list[float | None], tuple[str, ...] | None]:
-    """Numbers for the values, and the labels of these numbers where the values are texts."""
+def _codes(
+    listed: _Listed, source: str, scale: Scale | None, measurement: Measurement | None
+) -> tuple[dict[float | str | None, float], tuple[str, ...] | None]:
+    """The number of each different value, NaN of a missing one; the labels of these numbers if they are texts."""
+    codes: dict[float | str | None, float] = {None: np.nan}
+    different = [value for value in dict.fromkeys(listed.values) if value is not None]
+    texts = [value for value in different if isinstance(value, str)]
+
+    def problem(value: float | str, expected: str) -> InputProblem:
+        line = listed.lines[listed.values.index(value)]
+        return InputProblem(source, expected, found=_shown(value), line=line, field="value")
+
     if scale is not None:
-        coded: list[float | None] = []
-        for row in rows:
-            code = None if row.value is None else scale.code(row.value)
-            if code is None and row.value is not None:
-                raise InputProblem(
-                    source, f"one of {scale}, or NA", found=_shown(row.value), line=row.row, field="value"
-                )
-            coded.append(code)
-        return coded, scale.labels
-    texts = [row for row in rows if isinstance(row.value, str)]
+        for value in different:
+            code = scale.code(value)
+            if code is None:
+                raise problem(value, f"one of {scale}, or NA")
+            codes[value] = code
+        return codes, scale.labels
     if not texts:
-        return [row.value for row in rows if not isinstance(row.value, str)], None
-    if measurement not in (None, "nominal") or (measurement is None and _some_number(rows)):
-        expected = "a number, or NA for a missing rating (labels need --level nominal or --scale)"
-        raise InputProblem(source, expected, found=texts[0].value, line=texts[0].row, field="value")
-    shown = [
-        None if row.value is None else row.value if isinstance(row.value, str) else f"{row.value:g}"
-        for row in rows
-    ]
-    labels = tuple(sorted({text for text in shown if text is not None}))
-    code = {label: float(i) for i, label in enumerate(labels)}
-    return [None if text is None else code[text] for text in shown], labels
+        return codes | {value: float(value) for value in different}, None
+    if measurement not in (None, "nominal") or (measurement is None and len(texts) < len(different)):
+        raise problem(texts[0], "a number, or NA for a missing rating (labels need --level nominal or --scale)")
+    labels = tuple(sorted(set(map(_shown, different))))
+    at = {label: float(i) for i, label in enumerate(labels)}
+    return codes | {value: at[_shown(value)] for value in different}, labels
 
 
 def _shown(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:g}"
-
-
-def _some_number(rows: list[Rating]) -> bool:
-    return any(isinstance(row.value, float) for row in rows)

@@ -16,14 +16,27 @@ _EMPHASIS = str.maketrans("", "", "*_`")
 _EMPHASISED = re.compile("[*_`]")
 _SIGNS = re.compile("[#＃﹟]")
 """All that becomes a ``#`` where texts are folded: one without them holds no line that ``###`` opens."""
-_LETTER = re.compile(r"(?<![A-Za-z0-9\\])\(\s*([abc])\s*\)", re.IGNORECASE)
+_LETTER = re.compile(r"(?<![^\W_가-힣])(?<!\\)\(\s*([abc])\s*\)(?!(?-i:[a-z]))", re.IGNORECASE)
+_FILLING = """
+    a the it that quite really clearly choose pick select say call think believe prefer go for with teacher tutor
+    reply b option choice answer verdict letter
+"""
+_BEFORE = (
+    r"\b(?:no|(?:can)?not(?: be)?|neither|nor|never|hardly|rather than|instead of|anything but|without|except"
+    r"|reject(?:ed|ing)?|exclud(?:ed?|ing))|n['’]t(?: be)?|~|<(?:del|s|strike)>"
+)
+_AFTER = (
+    r"[?~]|(?:is|was|can|could|would)(?:n['’]t| ?not)\b"
+    r"|(?:is|was|seems|would be) (?:wrong|incorrect|worse|weaker|out|rejected)\b"
+    r"|[가이은는도를을]?\s*(?:아니|아닌|아닐|아닙|아님|아냐|말고|빼고|제외|틀[렸리린]|오답)|일까|인가|인지"
+    r"|[가이]?\s*(?:더\s*)?(?:나은\s*것\s*같|낫|좋)지[는도]?\s*않"
+    r"|(?:이?라고|으?로|[을를은는이가])?\s*(?:할|볼|고를|하기|보기|고르기)[는가]?\s*수?[는가]?\s*(?:없|어렵|힘들)"
+)
 _UNDECIDED = re.compile(
-    r"(?:\b(?:no|(?:can)?not(?: be)?|neither|nor|never|rather than|instead of|anything but|without)"
-    r"|n['’]t(?: be)?|~)"
-    r"(?: the)?(?: (?:option|choice|answer|verdict|letter))?\s*\(\s*[abc]\s*\)"
-    r"|\(\s*[abc]\s*\)\s*(?:[?~]|is (?:not|wrong)\b|[가이은는도]?\s*(?:아니|아닌|아닙|아님|아냐|말고))",
+    rf"(?:{_BEFORE})(?: (?:{'|'.join(_FILLING.split())}))*\s*\(\s*[abc]\s*\)|\(\s*[abc]\s*\)\s*(?:{_AFTER})",
     re.IGNORECASE,
 )
+"""A letter that is denied, asked or struck out by what stands directly before or behind it."""
 _BARE = re.compile(r"[\[({\"'\s]*([abc])[\])}\"'\s.]*", re.IGNORECASE)
 
 

@@ -19,6 +19,10 @@ Object = dict[str, Any]
 UNPARSABLE = ("unparsable",)
 
 _FENCE = re.compile(r"(?P<mark>`{3,}|~{3,})[^`~\r\n]*\r?\n(?P<inside>.*?)\r?\n?[ \t]*(?P=mark)", re.DOTALL)
+_DENIED = re.compile(
+    r"(?:~~|<(?:del|s|strike)>|\b(?:not|never|except|instead of|rather than):?)[^\S\n]*`?\Z", re.IGNORECASE
+)
+_BEGUN = r"[{｛]\s*[\"“'][^\"”'\n]*[\"”']\s*[:：](?![^}]*\})"
 _MARKED = re.compile(r"^[ \t]*#{3,}", re.MULTILINE)
 _MARKS = re.compile(r'["{}]|\\.', re.DOTALL)
 _VALUE = r'(-?\d+(?:\.\d+)?|true|false|null|"(?:[^"\\]|\\.)*")(?=\s*(?:,\s*["}]|\}|\n\s*"))'
@@ -79,7 +83,10 @@ def read_object(
     text = without_thinking(whole).strip()
     if not text:
         return ObjectReading(None, reason="the reply is empty")
-    candidates = [candidate for candidate in _candidates(text, keys) if not _is_quotation(candidate.text, sources)]
+    all_of_them = [each for each in _candidates(text, keys) if not _is_quotation(each.text, sources)]
+    candidates = [each for each in all_of_them if not _DENIED.search(text[max(0, each.start - 20) : each.start])]
+    if all_of_them and not candidates:
+        return ObjectReading(None, reason="the only object is denied")
     if any(candidate.value is not None for candidate in candidates):
         if _goes_on(text[candidates[-1].end :], keys):
             return ObjectReading(None, reason="another object begins behind the last whole one")
@@ -150,9 +157,10 @@ def _chosen(text: str, candidates: Sequence[_Candidate]) -> ObjectReading:
 
 
 def _goes_on(rest: str, keys: Collection[str]) -> bool:
-    """Whether an object with one of the keys begins in what follows the last whole one."""
+    """Whether an object with one of the keys, or one without an end, begins in what follows the last whole one."""
     named = "|".join(map(re.escape, keys))
-    return bool(named and re.search(rf"(?:[{{｛]\s*(?:{named})|[\"“'](?:{named})[\"”'])\s*[:：]", rest))
+    begun = rf"(?:[{{｛]\s*(?:{named})|[\"“'](?:{named})[\"”'])\s*[:：]|{_BEGUN}"
+    return bool(named and re.search(begun, rest))
 
 
 def _canonical(value: Any) -> str:

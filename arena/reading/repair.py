@@ -14,13 +14,13 @@ import unicodedata
 
 from arena.reading.escapes import escaped_string, has_illegal_escape, without_apostrophe_escapes
 
-_CLOSING = {'"': '"', "'": "'", "“": "”", "＂": "＂"}
-_AFTER_STRING = re.compile(r"\s*(?:[,:}\]，：｝］\"'“＂]|/[/*]|\Z)")
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_CLOSING = {'"': '"', "'": "'", "“": "”", "‘": "’", "＂": "＂"}
+_AFTER_STRING = re.compile(r"\s*(?:[,:}\]，：｝］\"'“‘＂]|/[/*]|\Z)")
+_COMMENT = re.compile(r"(?<![\w.])//[^\n{}]*$|/\*[^{}]*?\*/", re.MULTILINE)
 _COLON = re.compile(r"\s*[:：]")
 _PLAIN = re.compile(r"[\s0-9,:{}\[\].+-]+")
 _OTHER_BLANK = re.compile(r"[^\S \t\r\n]")
-_PLAIN_INSIDE = re.compile(r"[^\\\"'”＂]+")
+_PLAIN_INSIDE = re.compile(r"[^\\\"'”’＂]+")
 _BARE_KEY = re.compile(r"[A-Za-z_][\w-]*(?=\s*[:：])")
 _WORD = re.compile(r"[A-Za-z_][\w-]*")
 _LITERALS = {"True": "true", "False": "false", "None": "null"}
@@ -70,6 +70,8 @@ def _token(text: str, at: int) -> tuple[str, int, bool]:
     if plain := _PLAIN.match(text, at):
         return _OTHER_BLANK.sub(" ", plain[0]), plain.end(), False
     sign = text[at]
+    if unicodedata.category(sign) == "Cf":
+        return " ", at + 1, False
     return unicodedata.normalize("NFKC", sign) if "！" <= sign <= "～" else sign, at + 1, False
 
 

@@ -25,11 +25,19 @@ _NOT_APPLICABLE = frozenset({"na", "n/a", "n.a", "not applicable", "not_applicab
 _NUMBER = r"(?P<number>[+-]?[0-9]+(?:\.[0-9]+)?)"
 _ALONE = re.compile(
     rf"{_NUMBER}\s*(?:점|(?:/|(?:out\s+)?of\b)\s*(?P<most>[0-9]+)\s*점?)?"
-    rf"|(?P<full>[0-9]+)\s*점\s*만점(?:에서?|에|중)?\s*(?P<given>[+-]?[0-9]+(?:\.[0-9]+)?)\s*점?",
+    rf"|(?P<full>[0-9]+)\s*점\s*만점\s*(?:에서?|중)?\s*(?P<given>[+-]?[0-9]+(?:\.[0-9]+)?)\s*점?",
     re.IGNORECASE,
 )
 _EMPHASIS = re.compile(r"(?<![0-9*_`])[*_`]++|[*_`]++(?![0-9])")  # between two digits it is none
-_LONE = re.compile(r"[+-]?[0-9]")
+_LONE = re.compile(r"[+-]?[0-9](?![0-9]*[.)]\s+\S)")  # no list begins here
+_OF_WHOLE = re.compile(
+    r"(?:^|[^\w\s]|\b(?:overall|final|total|revised|corrected|my|the)|종합|최종|수정|총|전체)\s*\Z", re.IGNORECASE
+)
+_OF_SCALE = re.compile(
+    r"(?:\b(?:max(?:imum)?|min(?:imum)?|highest|lowest|possible|perfect|full|no|not (?:a|the))"
+    r"|최고|최대|최저|최소|만점)\s*\Z",
+    re.IGNORECASE,
+)
 _WHOLE = re.compile(r"[+-]?[0-9]+(?:\.0+)?")
 
 
@@ -84,6 +92,8 @@ def read_score(
 ) -> ScoreReading:
     """The number that stands alone after the last ``Score:`` (or another label), or is the whole reply.
 
+    A score of something else (``Warmth score:``) counts only where no other is given, and the scale's own
+    (``Maximum score:``) never.
     What a number alone is, :func:`read_integer` says; a full stop may follow it here. Numbers elsewhere in the
     reply are never taken.
     """
@@ -94,9 +104,12 @@ def read_score(
         return _lone_number(text.removesuffix("."), low, high)
     label = "|".join(re.escape(word) for word in labels)
     labelled = list(re.finditer(rf"(?<![^\W_])(?<!-)(?:{label})\s*[:=]", text, re.IGNORECASE))
-    if not labelled:
-        return ScoreReading(None, "no labelled score")
-    given = text[labelled[-1].end() :].strip().split("\n", 1)[0]
+    before = {each.end(): text[text.rfind("\n", 0, each.start()) + 1 : each.start()] for each in labelled}
+    ends = [end for end, line in before.items() if not _OF_SCALE.search(line)]
+    of_whole = [end for end in ends if _OF_WHOLE.search(before[end])]
+    if not of_whole and len(ends) != 1:
+        return ScoreReading(None, "several scores, none of the whole" if ends else "no labelled score")
+    given = text[(of_whole or ends)[-1] :].strip().split("\n", 1)[0]
     return _lone_number(given.strip().removesuffix("."), low, high)
 
 

@@ -6,10 +6,11 @@ where two readings are possible.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from runstore.problems import InputProblem
 from runstore.publish import unguard_cell
@@ -24,6 +25,7 @@ from runstore.tables.sheets import sheet_rows
 
 FORMATS = "CSV, TSV, XLSX, JSON lines, a JSON array or Parquet"
 Row = tuple[int, dict[str, Any]]
+_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,41 @@ class Table:
     rows: Sequence[Row]
     assumed: tuple[str, ...] = ()
     source: str = field(default="csv")
+
+    def column(self, name: str) -> Sequence[Any]:
+        """(rows,) one field's cells, None where a row has none."""
+        if isinstance(self.rows, _Columns) and name in self.rows.cells:
+            return self.rows.cells[name]
+        return [row.get(name) for _, row in self.rows]
+
+    @property
+    def lines(self) -> Sequence[int]:
+        """(rows,) the line on which each begins."""
+        return self.rows.lines if isinstance(self.rows, _Columns) else [line for line, _ in self.rows]
+
+
+@dataclass(frozen=True)
+class _Columns(Sequence[Row]):
+    """Rows kept by columns: a dict of each of millions of rows would cost more than reading the file."""
+
+    lines: list[int]
+    cells: dict[str, list[str]]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __iter__(self) -> Iterator[Row]:
+        for line, cells in zip(self.lines, zip(*self.cells.values(), strict=True), strict=True):
+            yield line, dict(zip(self.cells, cells, strict=True))
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Row]: ...
+    def __getitem__(self, at: int | slice) -> Row | Sequence[Row]:
+        if isinstance(at, slice):
+            return _Columns(self.lines[at], {name: cells[at] for name, cells in self.cells.items()})
+        return self.lines[at], {name: cells[at] for name, cells in self.cells.items()}
 
 
 def read_table(source: Path | Shard, schema: Schema = ANY) -> Table:
@@ -82,8 +119,14 @@ def _begins_as_json(path: Path) -> bool:
 
 def _csv(path: Path, schema: Schema) -> Table:
     head = open_csv(path, schema)
-    kept = [(line, _named(head.names, cells)) for line, cells in head.rows()]
-    return Table(path, tuple(name for name in head.names if name), kept, head.assumed())
+    rows, lines = head.rows(), list[int]()
+    columns: list[list[str]] = [[] for _ in head.names]
+    while some := list(islice(rows, _AT_ONCE)):
+        lines.extend(line for line, _ in some)
+        for column, cells in zip(columns, zip(*(cells for _, cells in some), strict=True), strict=True):
+            column.extend(unguard_cell(cell) if cell.startswith("'") else cell for cell in cells)
+    kept = {name: column for name, column in zip(head.names, columns, strict=True) if name}
+    return Table(path, tuple(kept), _Columns(lines, kept), head.assumed())
 
 
 def _named(names: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:

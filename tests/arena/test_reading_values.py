@@ -41,6 +41,17 @@ PREFIX = "Score (an integer between 1 and 5) - the tutor asked 3 questions but g
         ("sub-score: 4", None),
         ("Score: Four", None),
         ("Score: 4 because it asks", None),
+        ("Score: 4\nMaximum score: 5", 4),
+        ("Highest possible score: 5", None),
+        ("Not a score: 4", None),
+        ("A's score: 3\nB's score: 4", None),
+        ("Score: 4\n\nRevised score: 3", 3),
+        ("최고 점수: 5", None),
+        ("Overall score: 4\nWarmth score: 2", 4),
+        ("Pedagogy score: 4", 4),
+        ("1. It asks.\n2. It waits.\nScore: 4", 4),
+        ("4. It waits.", None),
+        ("점수: 5점 만점 중 4점", 4),
     ],
 )
 def test_only_the_given_score_is_read(reply: str, value: int | None) -> None:

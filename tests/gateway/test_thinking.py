@@ -3,6 +3,7 @@
 import pytest
 
 from gateway.thinking import without_thinking
+from simulator.speech import read_reply
 
 
 @pytest.mark.parametrize(
@@ -40,11 +41,15 @@ from gateway.thinking import without_thinking
         "<longcat_think>a</longcat_think>Try counting.",
         "<unused94>thought\na<unused95>Try counting.",
         "<|inner_prefix|>a<|inner_suffix|>Try counting.",
+        "analysis They forgot. assistantfinalTry counting.",
+        "assistantcommentaryThey forgot.assistantfinal\nTry counting.",
+        "<|im_start|>assistant/think\n잊었다.<|im_end|>\n<|im_start|>assistant\nTry counting.",
+        "<|begin|>assistant<|think|>잊었다.<|end|><|begin|>assistant<|content|>Try counting.",
         "Here is my thought process:\nThey forgot.\n\nHere is my response:\nTry counting.",
     ],
 )
 def test_a_leak_at_the_start_is_taken_off(reply: str) -> None:
-    assert without_thinking(reply) == "Try counting."
+    assert read_reply(reply).text == "Try counting."
 
 
 @pytest.mark.parametrize(
@@ -70,6 +75,17 @@ def test_a_reply_of_nothing_but_thinking_is_blank(reply: str) -> None:
         "Which <|channel|>analysis token do you mean?",
         "Put a <think/> there and count.",
         "Here is my thought process: I count. What is yours?",
+        "[THINK] about it: what is 7 + 5?",
+        "[THINK]\nWhat stays the same?\n[WRITE]\nOne sentence.",
+        "<think> 태그는 HTML에 없어요. 어떤 태그를 쓸까요?",
+        "<scratchpad> x = 3 </scratchpad> is one way to note it. What is another?",
+        "</think> is the closing tag. What is the opening one?",
+        "    </think>\n\nIs this line code?",
+        "<reasoning> 요소 안에 무엇을 넣을까요?",
+        "</think> 는 닫는 태그예요. 여는 태그는요?",
+        "<Thinking /> is a component. What does the slash say?",
+        "<|channel|>final is a channel. Which others are there?",
+        "<|channel|>analysis is where a model reasons. Why is it hidden?",
         "  Try counting.\n",
         "",
     ],

@@ -98,6 +98,21 @@ def test_every_dress_reads_alike(
     assert read(tmp_path / name) == expected
 
 
+def test_rows_and_columns_are_the_same_table(tmp_path: Path) -> None:
+    rows = [("a", "", "b"), *((f"{n}", "x", "'=1" if n % 2 else "'tis") for n in range(5000))]
+    path = tmp_path / "t.csv"
+    path.write_text(_text(rows), encoding="utf-8")
+    table = read_table(path)
+    assert table.header == ("a", "b")
+    assert len(table.rows) == len(table.lines) == 5000
+    assert table.rows[1] == (3, {"a": "1", "b": "=1"})
+    assert list(table.rows[4998:]) == [(5000, {"a": "4998", "b": "'tis"}), (5001, {"a": "4999", "b": "=1"})]
+    assert list(zip(table.column("a"), table.column("b"), strict=True)) == [
+        (r["a"], r["b"]) for _, r in table.rows
+    ]
+    assert set(table.column("c")) == {None}
+
+
 def test_what_was_assumed_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(_text(RATINGS, ";").encode("cp949"))

@@ -153,6 +153,8 @@ TEMPLATES = [
     "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
     "<|turn>model\n",
     "[/INST] ",
+    "assistant<|end_header_id|>\n\n",
+    "<|begin|>assistant<|content|>",
 ]
 WRITTEN = [
     part.replace("_", " ").replace("\\n", "\n") for row in LABELS.split("\n") for part in row.split("|") if part
@@ -219,6 +221,12 @@ HONEST = [
     "[Teacher] 1..* --- * [Student]\nWhat do the numbers mean?",
     "<dialogue><teacher>hi</teacher><student>yo</student></dialogue>\nWhich tag is missing?",
     "C: HELO\nS: 250 OK\nUser: HELLO\nWho speaks?",
+    "Teacher: 1, Student: 20. What is the ratio?",
+    "Assistant\nprofessor\nfull professor\nWhich rank is highest?",
+    "<|im_start|>assistant is how a turn begins. Which token ends it?",
+    "<|assistant|>은 제 말 앞에 붙는 표시예요. 왜 그럴까요?",
+    "[/INST] closes an instruction. What opens one?",
+    "<start_of_turn>model is Gemma's mark for my turn. What is yours?",
 ]
 
 

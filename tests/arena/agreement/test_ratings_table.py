@@ -83,6 +83,32 @@ def test_what_cannot_be_read_is_named(
     assert expected in str(caught.value)
 
 
+def test_what_many_rows_share_is_named_where_it_first_stands(tmp_path: Path) -> None:
+    many = [f"d{i},{rater},{i % 5}" for i in range(6000) for rater in "xy"]
+    for extra, expected in (
+        (["z,x,1o", "z,y,1o"], ":12002: value: found 1o"),
+        (["z,x\u200b,1", "z,x\u200b,2"], ":12002: rater"),
+        (["d5,x,1"], "item d5, rater x in lines 12 and 12002"),
+    ):
+        with pytest.raises(InputProblem) as caught:
+            load(written(tmp_path, [*many, *extra]))
+        assert expected in str(caught.value)
+
+
+def test_values_of_other_kinds_that_look_alike_stay_apart(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.jsonl"
+    cells: list[tuple[Any, Any]] = [(1, "x"), ("1", "y"), (2, "x"), (2, "y")]
+    path.write_text("\n".join(json.dumps({"item": i, "rater": r, "value": 3}) for i, r in cells))
+    assert load(path).items == ("1", "2"), "a name written as a number is that name"
+    for spoilt, field in (
+        ({"item": True, "rater": "z", "value": 1}, "item"),
+        ({"item": 1, "rater": [1]}, "rater"),
+    ):
+        path.write_text("\n".join(json.dumps(row) for row in ({"item": 1, "rater": "x", "value": 1}, spoilt)))
+        with pytest.raises(InputProblem, match=f":2: {field}"):
+            load(path)
+
+
 def test_scales() -> None:
     assert parse_scale("1..5").values == (1, 2, 3, 4, 5)
     assert parse_scale("0, 2,1").values == (0, 1, 2)
