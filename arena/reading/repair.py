@@ -39,7 +39,8 @@ def repaired(text: str) -> str:
     at = depth = 0
     unescaped = escaped_string if has_illegal_escape(text) else without_apostrophe_escapes
     while at < len(text):
-        if depth and (comment := _COMMENT.match(text, at)):  # what stands behind the object is no comment of it
+        # What stands behind the object is no comment of it.
+        if depth > 0 and (comment := _COMMENT.match(text, at)):
             between.append(" ")
             at = comment.end()
             continue

@@ -181,18 +181,7 @@ class Pipeline(StageWork):
         played, missing = answered.matches(pairs)
         items = Items(played, how, earlier)
         work = items.open()
-        trial = self.trial()
-
-        def hear(judged: Judged, decides: bool, before: Judged | None) -> None:
-            self._try(trial if decides else None, judged, before, earlier)
-            if judged.verdict is not None and (before is None or before.verdict != judged.verdict):
-                self.opened().events.emit("judged", **judged.verdict.model_dump(exclude={"votes"}))
-
-        heard = Heard(hear)
-        if self.batch_poll_s is not None:
-            each_judge = how.needed // len(how.judges)
-            heard.ahead = range(tried_ahead(trial.rounds, len(work), each_judge))
-            trial.rounds = min(trial.rounds, len(heard.ahead) * each_judge)
+        heard = self._on_trial(how, len(work), earlier)
 
         def one(ask: Ask, item: MatchItem) -> Awaitable[Judged]:
             return judge_match(ask, panel, item[0], item[1], earlier)
@@ -258,6 +247,22 @@ class Pipeline(StageWork):
             used = pursued.account.matches
             self.progress.say(f"goal: {pursued.account.statement} {used.used} of {used.possible} matches.")
         return pursued.gathered, chosen
+
+    def _on_trial(self, how: Judging, asked: int, earlier: KeptRounds) -> Heard[Judged]:
+        """The judges' trial, before a batch on as many items as it takes; whoever watches is told of verdicts."""
+        trial = self.trial()
+
+        def hear(judged: Judged, decides: bool, before: Judged | None) -> None:
+            self._try(trial if decides else None, judged, before, earlier)
+            if judged.verdict is not None and (before is None or before.verdict != judged.verdict):
+                self.opened().events.emit("judged", **judged.verdict.model_dump(exclude={"votes"}))
+
+        if self.batch_poll_s is None:
+            return Heard(hear)
+        each_judge = how.needed // len(how.judges)
+        ahead = tried_ahead(trial.rounds, asked, each_judge)
+        trial.rounds = min(trial.rounds, ahead * each_judge)
+        return Heard(hear, range(ahead))
 
     def _try(self, trial: JudgeTrial | None, judged: Judged, before: Judged | None, earlier: KeptRounds) -> None:
         """New rounds count in the judge's trial, where it goes on; a judge that fails it is asked no more."""

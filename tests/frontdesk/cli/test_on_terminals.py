@@ -39,6 +39,7 @@ def work(tmp_path_factory):
     (folder / "arena.toml").write_text(config.replace("dialogues = 24", "dialogues = 8").replace("= 48", "= 16"))
     with (folder / "arena.toml").open("a") as more:
         more.write('[endpoints.other]\nkind = "scripted"\nreplies = "judge.jsonl"\n')
+        more.write('[student]\nlabellers = ["phrases"]\n')
     assert main(["run", str(folder / "arena.toml"), "--run", str(folder / "run")]) == 0
     shutil.copytree(folder / "run", folder / "twice")
     assert main(["refresh", str(folder / "twice"), "--rejudge", "other"]) == 0
