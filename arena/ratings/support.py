@@ -47,6 +47,10 @@ def too_few(units: int, informative: int, unit: str | None) -> str:
     several = f"{unit or 'battle'}s"
     if units > 1 and informative <= 1:
         return f"{units} {several} that all say the same; an interval takes {FLOOR} that differ"
+    if informative < units:
+        return (
+            f"{informative} of {units} {several} say something of their own; an interval takes {FLOOR} that differ"
+        )
     name = several if informative != 1 else unit or "battle"
     return f"{informative} {name}; an interval takes {FLOOR} that differ"
 

@@ -65,7 +65,7 @@ def test_the_interval_alone_names_no_winner():
         (
             [("d", "p", "q", "11"), ("e", "p", "q", "22"), *((f"f{n}", "p", "q", "12") for n in range(6))],
             2,
-            "2 dialogues; ",
+            "2 of 8 dialogues say something of their own; ",
         ),
     ],
     ids=["one dialogue", "two", "three alike", "twelve alike", "one tie", "two lean, the others are even"],

@@ -98,7 +98,7 @@ def test_json_on_stdout_is_the_file(tmp_path, capsys):
         "needed": 1,
         "dominant": None,
         "dominant_share": None,
-        "reason": "4 clusters; an interval takes 5 that differ",
+        "reason": "4 of 6 clusters say something of their own; an interval takes 5 that differ",
     }
 
 
@@ -353,3 +353,31 @@ def test_reasons_and_notes_are_told_whole_on_a_korean_console(tmp_path, capsys):
     write_csv(path, ("model_a", "model_b", "winner", "dialogue"), [("p", "p", "tie", "d")])
     main(command)
     assert "참고: 경기가 없어 평점을 낼 수 없음" in capsys.readouterr().out
+
+
+def test_a_table_whose_test_can_tell_nothing_says_so(tmp_path):
+    """Four of eight dialogues lean: whatever they say, the exact test cannot get below .125."""
+    lines = ["model_a,model_b,winner,dialogue"]
+    lines += [f"p,q,{'model_a' if n < 4 or side else 'model_b'},d{n}" for n in range(8) for side in (0, 1)]
+    battles = tmp_path / "battles.csv"
+    battles.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for language, told in (("en", "p, q: Only 4 clusters lean"), ("ko", "p, q: 둘 중 한쪽으로 기운 군집이 4개뿐")):
+        out = tmp_path / language
+        asked = ["rate", "--battles", str(battles), "--cluster", "dialogue", "--out", str(out)]
+        assert main([*asked, "--language", language]) == 0
+        report = (out / "leaderboard.md").read_text(encoding="utf-8")
+        assert told in report and "0.125" in report and "2" in report.split(told)[1].splitlines()[0]
+
+
+def test_few_of_many_dialogues_that_differ_are_told_as_few_of_many(tmp_path):
+    words = ["model_a,model_a", "model_b,model_b", *["model_a,model_b"] * 6]
+    rows = [("p", "q", word, f"d{n}") for n, both in enumerate(words) for word in both.split(",")]
+    write_csv(tmp_path / "battles.csv", ("model_a", "model_b", "winner", "dialogue"), rows)
+    asked = ["rate", "--battles", str(tmp_path / "battles.csv"), "--cluster", "dialogue", "--out", str(tmp_path)]
+    told = {
+        "en": "2 of 8 dialogues say something of their own",
+        "ko": "대화 8개 중 나머지와 다른 말을 하는 것은 2개",
+    }
+    for language, why in told.items():
+        assert main([*asked, "--language", language]) == 0
+        assert why in (tmp_path / "leaderboard.md").read_text(encoding="utf-8")

@@ -208,6 +208,7 @@ def test_judges_people_and_the_means_of_both_agree_in_three_tables(tmp_path: Pat
     report = (out / "score.md").read_text(encoding="utf-8")
     for title in ("심판(모델)끼리", "사람끼리", "심판 평균과 사람 평균"):
         assert title in report
+    assert "심판과 사람의 상호 비교" in report and "심판 대 심판" not in report, "teachers are no judges"
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,7 @@ def test_criteria_make_verdicts_and_never_more_matches(tmp_path):
     report = folder.file("report.md").read_text(encoding="utf-8")
     assert "gemini won 44 of 80 verdicts (4 criteria a match)" in report
     assert "of 80 matches" not in report and "clarity" in report
+    assert "| Verdicts |" in report and "| Matches |" not in report
     write_report(folder, "ko")
     assert "판결(경기당 기준 4개) 80개 중" in folder.file("report.ko.md").read_text(encoding="utf-8")
 

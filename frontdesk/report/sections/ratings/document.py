@@ -6,8 +6,13 @@ from collections.abc import Sequence
 
 from arena.ratings.result import CategoryTable, Leaderboard, RatedModel, StyleControl
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, columns, points
+<<<<<<< HEAD
 from frontdesk.report.figures import level_text, limits, percent, places_text, rounded, service_texts
 from frontdesk.report.sections.ratings.standings import standings
+=======
+from frontdesk.report.figures import level_text, limits, percent, rounded, service_texts
+from frontdesk.report.sections.ratings.standings import out_of_reach, standings
+>>>>>>> numbers6
 from frontdesk.report.sections.ratings.stop import stop_told
 from frontdesk.report.sections.run.names import category_name
 from frontdesk.report.sentences import spoken
@@ -147,7 +152,15 @@ def _decisions(board: Leaderboard, say: Words) -> list[Section]:
     if not (said := standings(board, say)) or len(said) > _MOST_IN_MATRIX:
         return []
     about = "decisions_stop" if board.intervals.method == METHOD else "decisions_about"
-    return [Section("decisions", say("decisions"), [Text(say(about)), points(*said)])]
+    level = board.intervals.level
+    short = [
+        f"{pair.a}, {pair.b}: {told}"
+        for pair in board.pairs
+        if level is not None
+        for told in out_of_reach(board, pair, level, say)
+    ]
+    beyond = [points(*short)] if 0 < len(short) <= _MOST_IN_MATRIX else []
+    return [Section("decisions", say("decisions"), [Text(say(about)), points(*said), *beyond])]
 
 
 def _versus(model: RatedModel, say: Words) -> str:

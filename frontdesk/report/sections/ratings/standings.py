@@ -1,8 +1,10 @@
-"""Where each model stands among the others, in one sentence."""
+"""Where each model stands among the others, in one sentence, and what the table could not have told."""
 
 from __future__ import annotations
 
-from arena.ratings.result import Leaderboard
+from arena.ratings.decision import clusters_needed
+from arena.ratings.result import Leaderboard, Pair
+from frontdesk.report.figures import p_text
 from runstore.languages import Words
 
 _STANDING = {
@@ -31,3 +33,13 @@ def standings(board: Leaderboard, say: Words) -> list[str]:
         if parts := [say(key, names=", ".join(others[key])) for key in _STANDINGS if key in others]:
             said.append(f"{model.name}: {'; '.join(parts)}")
     return said
+
+
+def out_of_reach(board: Leaderboard, pair: Pair, level: float, say: Words) -> list[str]:
+    """The smallest p value that the pair's clusters can reach, where that is too large to tell anything."""
+    tested = sum(each.p_value is not None for each in board.pairs)
+    if pair.smallest_p is None or pair.clusters is None or pair.smallest_p * tested <= 1 - level + 1e-12:
+        return []
+    more = clusters_needed(level, tested) - pair.clusters
+    smallest = {"n": pair.clusters, "p": p_text(min(1.0, pair.smallest_p)), "more": more}
+    return [say("smallest_p_of_one", **smallest) if tested == 1 else say("smallest_p", pairs=tested, **smallest)]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from arena.agreement.shares import Share
-from arena.ratings.decision import clusters_needed
 from arena.ratings.result import Leaderboard, Pair, RatedModel
 from frontdesk.report.blocks import Bar, Block, Cell, Section, Table, Text, cells, columns, points
 from frontdesk.report.figures import (
@@ -22,7 +21,7 @@ from frontdesk.report.figures import (
 )
 from frontdesk.report.marks import INVALID, LESS_SURE, SURE, TIE
 from frontdesk.report.plots.dots import Dot, dot_chart
-from frontdesk.report.sections.ratings.standings import standings
+from frontdesk.report.sections.ratings.standings import out_of_reach, standings
 from frontdesk.report.sections.ratings.stop import stop_told
 from frontdesk.report.sections.run import gaps, outcomes, pictures, service
 from frontdesk.report.sections.run.data import RunData
@@ -64,6 +63,11 @@ def unit_of(data: RunData, say: Words) -> str:
     """What is counted: matches, or verdicts where a match has one for each of several criteria."""
     several = len(data.criteria) > 1
     return say("unit_verdicts", n=len(data.criteria)) if several else say("unit_matches")
+
+
+def _counted(data: RunData, say: Words) -> str:
+    """The same as a column's title."""
+    return say("verdicts_counted") if len(data.criteria) > 1 else say("matches")
 
 
 def headline(data: RunData, say: Words) -> str:
@@ -120,7 +124,7 @@ def _apart(data: RunData, say: Words) -> str | None:
     said = [say(key, better=better, worse=worse, gap=gap, interval=interval, lower=lower, upper=upper)]
     if len(data.names) == 2:
         said.append(_test(data.board, pair, say))
-    said += _reach(data, pair, say)
+    said += out_of_reach(data.board, pair, data.level, say)
     return " ".join(said)
 
 
@@ -137,16 +141,6 @@ def _test(board: Leaderboard, pair: Pair, say: Words) -> str:
         return say("no_test", reason=spoken(pair.reason, say.language))
     test = spoken(board.counts.pair_test, say.language)
     return say("test_p", test=test[:1].upper() + test[1:], p=p_text(pair.p_value))
-
-
-def _reach(data: RunData, pair: Pair, say: Words) -> list[str]:
-    """The smallest p value that the pair's clusters can reach, where that is too large to tell anything."""
-    tested = sum(each.p_value is not None for each in data.board.pairs)
-    if pair.smallest_p is None or pair.clusters is None or pair.smallest_p * tested <= 1 - data.level + 1e-12:
-        return []
-    more = clusters_needed(data.level, tested) - pair.clusters
-    smallest = {"n": pair.clusters, "p": p_text(min(1.0, pair.smallest_p)), "more": more}
-    return [say("smallest_p_of_one", **smallest) if tested == 1 else say("smallest_p", pairs=tested, **smallest)]
 
 
 def _two(data: RunData, say: Words, names: tuple[str, str]) -> list[Block]:
@@ -180,8 +174,8 @@ def _share_row(label: str, share: Share, colour: int) -> tuple[Cell, ...]:
 
 def _many(data: RunData, say: Words) -> Table:
     rows = [outcomes.standing(data.verdicts, name, data.level) for name in data.names]
-    titles = ["wins", "losses", "ties", "matches", "share"]
-    head = columns(say("endpoint"), *map(say, titles), say("interval", level=level_text(data.level)))
+    titles = *map(say, ("wins", "losses", "ties")), _counted(data, say), say("share")
+    head = columns(say("endpoint"), *titles, say("interval", level=level_text(data.level)))
     invalid = len(data.verdicts) - len(data.valid)
     body = [
         (
@@ -257,8 +251,9 @@ def leaderboard(data: RunData, say: Words) -> Section:
     title = say("rating_chart", level=level)
     blocks: list[Block] = [dot_chart(dot_rows, title, reference=reference, axis=say("rating_axis"), key="ratings")]
     rounds = any(model.rating_rounds is not None for model in board.models)
-    keys = ("rating", "interval", "rank", "places", "wins", "losses", "ties", "matches", "win_rate")
+    keys = ("rating", "interval", "rank", "places", "wins", "losses", "ties")
     titles = [say(key, level=level) if key == "interval" else say(key) for key in keys]
+    titles += [_counted(data, say), say("win_rate")]
     titles += [say("rating_rounds")] if rounds else []
     titles += [say("seconds"), say("usd_per_1000")] if board.has_service else []
     captions = [say("rounds_caption")] if rounds else []
@@ -356,4 +351,4 @@ def _breakdown_table(data: RunData, say: Words, category: str, levels: Sequence[
         )
         for level in levels
     ]
-    return Table(columns(say("level"), say("matches"), *data.names), rows, title=title)
+    return Table(columns(say("level"), _counted(data, say), *data.names), rows, title=title)

@@ -186,7 +186,7 @@ class _Pair:
 
 
 def _against(results: ScoreResults, say: Words) -> Section | None:
-    """Judge against judge: every pair as figures and, the first six, as two pictures."""
+    """Each who scored against each, people too: every pair as figures and, the first six, as two pictures."""
     pairs = list(_pairs(results))
     if not pairs:
         return None
@@ -214,7 +214,8 @@ def _against(results: ScoreResults, say: Words) -> Section | None:
             scatter(say("scatter", **names), (pair.first, pair.second), pair.totals, bounds),
             differences_against_means(say("difference_plot", **names), axes, list(points), levels, bounds),
         ]
-    return Section("against", say("against"), blocks)
+    people = results.scored.material.people
+    return Section("against", say("against_people") if people else say("against"), blocks)
 
 
 def _pairs(results: ScoreResults) -> Iterator[_Pair]:
@@ -235,7 +236,8 @@ def _apart(results: ScoreResults, say: Words) -> Section | None:
         for furthest in disagreements(results.scored.rubric, results.rows)
     ]
     head = tuple(Column(say(key), number=False) for key in ("subject", "totals", "differing"))
-    return Section("apart", say("apart"), [Table(head, rows)]) if rows else None
+    title = say("apart_people") if results.scored.material.people else say("apart")
+    return Section("apart", title, [Table(head, rows)]) if rows else None
 
 
 def _totals(furthest: Disagreement) -> str:
