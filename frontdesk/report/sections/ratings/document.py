@@ -6,13 +6,8 @@ from collections.abc import Sequence
 
 from arena.ratings.result import CategoryTable, Leaderboard, RatedModel, StyleControl
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, columns, points
-<<<<<<< HEAD
 from frontdesk.report.figures import level_text, limits, percent, places_text, rounded, service_texts
-from frontdesk.report.sections.ratings.standings import standings
-=======
-from frontdesk.report.figures import level_text, limits, percent, rounded, service_texts
 from frontdesk.report.sections.ratings.standings import out_of_reach, standings
->>>>>>> numbers6
 from frontdesk.report.sections.ratings.stop import stop_told
 from frontdesk.report.sections.run.names import category_name
 from frontdesk.report.sentences import spoken
