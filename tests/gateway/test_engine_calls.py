@@ -23,7 +23,9 @@ from gateway.retry import EndpointHealth
 from runstore import journal as journals
 from runstore.journal import Journal, read_rows, segments
 from runstore.records import Usage
+from tests.support import fake_shapes
 from tests.support.asking import chat
+from tests.support.fake_faults import Reply
 from tests.support.virtual_time import VirtualTime
 
 
@@ -495,3 +497,13 @@ async def test_every_attempt_is_on_record_before_it_goes_out(tmp_path):
     journal.close()
     assert seen == [[1], [1, 2], [1, 2, 3]]
     assert Journal(tmp_path, read_only=True).lost == 0
+
+
+async def test_no_more_is_paid_to_an_endpoint_that_never_said_anything(provider, tmp_path):
+    provider.script = lambda asked, _: Reply(fake_shapes.answer(asked, " "))
+    settings = provider.settings("openai", retries=0, concurrency=4)
+    async with Gateway.open({"t": settings}, journal=Journal(tmp_path)) as gateway:
+        asked = [gateway.ask("t", chat(f"q{number}")) for number in range(200)]
+        ends = await asyncio.gather(*asked, return_exceptions=True)
+    assert 30 <= provider.stats.calls <= 34
+    assert {end.kind for end in ends} == {"empty", "endpoint_stopped"}
