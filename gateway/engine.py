@@ -219,7 +219,7 @@ class Gateway:
                     return ended
                 await self.pause(ended)
         except (Stopped, asyncio.CancelledError):
-            if call.faults and not call.is_out and not isinstance(self._stop, JournalLost):
+            if call.faults and not (call.is_out or call.is_over) and not isinstance(self._stop, JournalLost):
                 self._recorder.interrupted(target, call)
             raise
 

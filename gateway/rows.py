@@ -46,6 +46,7 @@ class Call:
     waited_s: float = 0.0
     announced: int = 0
     is_out: bool = False
+    is_over: bool = False
 
 
 def sent_line(endpoint: bytes, wall: float, attempt: int = 1) -> bytes:

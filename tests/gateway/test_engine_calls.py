@@ -507,3 +507,25 @@ async def test_no_more_is_paid_to_an_endpoint_that_never_said_anything(provider,
         ends = await asyncio.gather(*asked, return_exceptions=True)
     assert 30 <= provider.stats.calls <= 34
     assert {end.kind for end in ends} == {"empty", "endpoint_stopped"}
+
+
+@pytest.mark.parametrize(("then", "state"), [("503", "failed"), (None, "ok")])
+async def test_a_call_that_is_cancelled_while_its_end_is_written_has_one_end(provider, tmp_path, then, state):
+    provider.script = lambda asked, attempt: "503" if attempt == 1 else then
+
+    class Cancelling(Journal):
+        def put(self, key, state, body):
+            super().put(key, state, body)
+            if state in ("ok", "failed"):
+                task.cancel()
+
+    journal = Cancelling(tmp_path)
+    async with Gateway.open({"t": provider.settings("openai", retries=1)}, journal=journal) as gateway:
+        gateway.clocks = VirtualTime().clocks
+        task = asyncio.create_task(gateway.ask("t", chat("q")))
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    journal.close()
+    ends = [row for row in read_rows(tmp_path) if row["state"] != "sent"]
+    assert [row["state"] for row in ends] == [state]
+    assert then is None or ends[0]["failure"]["kind"] == "server"
