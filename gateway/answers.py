@@ -14,9 +14,11 @@ from runstore.records import Usage
 
 _LONGEST_OF_NOTHING = 400
 _OF_A_TEMPLATE = re.compile(
-    r"<\|[\w ]{1,40}\|>|<(?:pad|eos|bos|end_of_turn|start_of_turn)>|</?s>|\[/?INST\]|```\w*|</?(?:br|p|div)\s*/?>"
+    r"<\|(?:im_start|start_header_id|start)\|>\s*(?:assistant|model)\b|<\|[\w ]{1,40}\|>"
+    r"|<(?:pad|eos|bos|end_of_turn|start_of_turn)>|</?s>|\[/?INST\]|```\w*|</?(?:br|p|div)\s*/?>|[\ufffc\ufffd]"
 )
-"""Marks of chat templates that a server let through where it should have stopped, and forms without a content."""
+"""Marks of chat templates that a server let through where it should have stopped, and forms without a content,
+and what stands for bytes or objects that could not be shown."""
 _BRACKETS = ("<", "[", "◁")
 """One of these is in every mark of thinking but one: a harmony header whose marks were taken off."""
 

@@ -131,6 +131,8 @@ class Budget:
         if not self.in_flight:
             self._sure = self._unsure = Most()
             self._unsure_out = 0
+        elif most is NOTHING:
+            self._unsure_out += sign
         elif most.is_sure:
             self._sure = _with(self._sure, most, sign)
         else:

@@ -15,6 +15,7 @@ import orjson
 from gateway import proxies
 from gateway.adapters import templates
 from gateway.adapters.base import Adapter, CredentialsWay, EndpointSettings
+from gateway.adapters.catalog import KINDS, key_values
 from gateway.bodies import MB
 from gateway.budget import Most, Spent
 from gateway.errors import TRANSIENT, Fault, Retry
@@ -33,6 +34,8 @@ FIRST_OUTPUT = 256
 LONG_OUTPUT = 8_192
 """Tokens of output, thinking among them, that a call is held to under a cap where it is told no limit."""
 _MORE_OUTPUT = frozenset({"n", "best_of", "max_tokens", "max_completion_tokens"})
+_COMPOSE_JSON = frozenset(place.partition(":")[0] for place in KINDS.values())
+"""Our own adapters compose one line of JSON; anybody's may compose what it likes."""
 BUSY_LANE_S = 5.0
 """How long a lane rests after a rate limit that names no time, if there are other lanes."""
 
@@ -53,8 +56,6 @@ class Endpoint:
         *,
         keyless: bool = False,
     ) -> None:
-        from gateway.adapters.catalog import key_values
-
         settings = adapter.settings
         self.name, self.adapter = name, adapter
         self.name_json = orjson.dumps(name)
@@ -83,6 +84,7 @@ class Endpoint:
             orjson.dumps([name, settings.kind, settings.identity or addresses, *_extra_headers(settings)]),
             digest_size=16,
         )
+        self.is_json = type(adapter).__module__ in _COMPOSE_JSON
         self._known_by: Callable[[bytes], bytes] = getattr(adapter, "known_by", _itself)
         self._requests = PerMinute(settings.requests_per_minute, clock) if settings.requests_per_minute else None
         self._tokens = (

@@ -178,7 +178,7 @@ class Gateway:
         began = self.clocks.ticks()
         try:
             most = target.most(sent) if self._is_capped else NOTHING
-            call = Call(sent, key, repeat, stage, item, target.estimate(sent), began, most)
+            call = Call(sent, key, repeat, stage, item, target.estimate(sent), began, most, target.is_json)
             answer = await self._call(target, call)
         except BaseException as error:  # a cancelled call, too, leaves those who wait for it
             flying.end(key, None, error)
@@ -219,7 +219,7 @@ class Gateway:
                     return ended
                 await self.pause(ended)
         except (Stopped, asyncio.CancelledError):
-            if call.faults and not call.is_out and not isinstance(self._stop, JournalLost):
+            if call.faults and not (call.is_out or call.is_over) and not isinstance(self._stop, JournalLost):
                 self._recorder.interrupted(target, call)
             raise
 
@@ -357,14 +357,17 @@ class Gateway:
         call.faults.append(fault_row(fault, latency, usd, attempt.bodies))
         self._recorder.event("attempt_failed", target, call, fault.kind, fault.message)
         if target.health.failed(fault):
-            reason = f"{target.name}: {target.health.reason}"
-            self.events.emit("endpoint_stopped", endpoint=target.name, message=reason)
-            self.notify(reason)
+            self._stopped(target)
         try:
             return self._wait(target, call, fault.retry)
         except GiveUp as reason:
             message = f"{fault.message} ({reason})" if str(reason) else fault.message
         return await self._fail(target, call, fault.kind, message, self.redactor.text(fault.text))
+
+    def _stopped(self, target: Endpoint) -> None:
+        reason = f"{target.name}: {target.health.reason}"
+        self.events.emit("endpoint_stopped", endpoint=target.name, message=reason)
+        self.notify(reason)
 
     def _wait(self, target: Endpoint, call: Call, retry: Retry) -> float:
         settings = target.adapter.settings
@@ -381,6 +384,8 @@ class Gateway:
         """The call ends without an answer: written, then raised."""
         target.spent.failed += 1
         self.budget.total.failed += 1
+        if not text and target.health.brought_nothing(kind, message):
+            self._stopped(target)
         await self._recorder.failed(target, call, kind, message, text)
         failure = failure_named(kind)(target.name, kind, message, len(call.faults), text)
         if self.telemetry is not None:

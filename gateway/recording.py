@@ -32,12 +32,14 @@ class Recorder:
 
     async def answered(self, target: Endpoint, call: Call, answer: Answer, bodies: Sequence[bytes]) -> None:
         """Written, when this returns."""
+        call.is_over = True
         if self._of.journal is not None:
             line = ok_line(target.name_json, call, answer, bodies, self._of.clocks.wall())
             await self._written(call.key, "ok", line)
 
     async def failed(self, target: Endpoint, call: Call, kind: str, message: str, text: str) -> None:
         """Written, when this returns."""
+        call.is_over = True
         self.event("call_failed", target, call, kind, message)
         line = failed_line(target.name_json, call, kind, message, text, self._of.clocks.wall())
         await self._written(call.key, "truncated" if kind == "truncated" else "failed", line)

@@ -47,15 +47,22 @@ PERMANENT_FOR_ALL = frozenset({"auth", "unknown_model", "quota", "forbidden"})
 PERMANENT_FOR_MANY = frozenset({"bad_request"})
 """Faults that do so only where no call ever worked: a setting that the endpoint does not take."""
 
+NOTHING_CAME = frozenset({"empty", "malformed", "tool_call", "truncated", "blocked", "refused"})
+"""Kinds of replies that are paid for and may bring nothing at all."""
+MOST_OF_NOTHING = 30
+"""Calls that may bring nothing, retries and all, where none ever brought anything."""
+
 
 class EndpointHealth:
-    """Notices an endpoint whose calls all fail for one permanent reason, from the start or from now on."""
+    """Notices an endpoint whose calls all fail for one permanent reason, from the start or from now on, and one
+    that answers and has never said anything."""
 
     def __init__(self, patience: int = 5) -> None:
         self.patience = patience
         self.reason: str | None = None
         self._has_worked = False
         self._in_a_row: Counter[str] = Counter()
+        self._brought_nothing = 0
 
     def worked(self) -> None:
         self._has_worked = True
@@ -72,4 +79,14 @@ class EndpointHealth:
             return False
         calls = f"{self.patience} calls in a row" if self._has_worked else f"its first {self.patience} calls"
         self.reason = f"stopped after {calls} failed: {fault.message}"
+        return True
+
+    def brought_nothing(self, kind: str, message: str) -> bool:
+        """True if this call, which ended without a word of a reply, is the one that stops the endpoint."""
+        if self._has_worked or self.reason is not None or kind not in NOTHING_CAME:
+            return False
+        self._brought_nothing += 1
+        if self._brought_nothing < MOST_OF_NOTHING:
+            return False
+        self.reason = f"stopped after its first {MOST_OF_NOTHING} calls brought nothing: {message}"
         return True

@@ -29,7 +29,8 @@ class Call:
     """One call on its way: what is sent and why, and the attempts at it that failed.
 
     ``waited_s`` is the time spent in line before attempts, ``began`` when the first one could have started;
-    ``most``: what an attempt can take, where that is known and matters.
+    ``most``: what an attempt can take, where that is known and matters; ``is_json``: what is sent is one line of
+    JSON for sure.
     """
 
     sent: bytes
@@ -40,10 +41,12 @@ class Call:
     estimate: int
     began: float
     most: Most = NOTHING
+    is_json: bool = False
     faults: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     waited_s: float = 0.0
     announced: int = 0
     is_out: bool = False
+    is_over: bool = False
 
 
 def sent_line(endpoint: bytes, wall: float, attempt: int = 1) -> bytes:
@@ -68,7 +71,7 @@ def ok_line(endpoint: bytes, call: Call, answer: Answer, bodies: Sequence[bytes]
         orjson.dumps(answer.cost_usd),
         orjson.dumps(kept),
         orjson.dumps(call.faults) if call.faults else b"[]",
-        as_json(call.sent),
+        _request(call),
         b",".join([as_json(body) for body in bodies]),
     )
 
@@ -80,7 +83,7 @@ def failed_line(endpoint: bytes, call: Call, kind: str, message: str, text: str,
         _labels(endpoint, call, wall),
         orjson.dumps(failure),
         orjson.dumps(call.faults),
-        as_json(call.sent) if call.announced else b"null",
+        _request(call) if call.announced else b"null",
     )
 
 
@@ -125,6 +128,10 @@ def failure_of(row: Mapping[str, Any] | None, endpoint: str) -> CallFailed:
 def _labels(endpoint: bytes, call: Call, wall: float) -> bytes:
     where = orjson.dumps((call.stage, call.item))
     return b',"endpoint":%b,"repeat":%d,"where":%b,"at":%.3f' % (endpoint, call.repeat, where, wall)
+
+
+def _request(call: Call) -> bytes:
+    return call.sent if call.is_json else as_json(call.sent)
 
 
 def as_json(body: bytes) -> bytes:

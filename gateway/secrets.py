@@ -21,6 +21,8 @@ from runstore.problems import Problem
 MARK = "[redacted]"
 _ESCAPE = re.compile("%[0-9A-F]{2}")
 SHORTEST_KEY = 8
+_WORD = re.compile(r"[A-Za-z]?[a-z_]{7,19}|[A-Z_]{8,20}")
+"""``anything``, ``PLACEHOLDER``, ``completion_tokens``: what people give a server that asks for no key."""
 _FOREIGN = frozenset({"request", "response", "bodies"})
 """Members of our records that hold what others wrote, whose names may be anything."""
 _OWN = frozenset({"endpoint", "where", "kind", "state", "event", "stage", "item", "key", "token", "batch", "keys"})
@@ -122,6 +124,8 @@ def tellable(secret: str, words: Iterable[str]) -> str | None:
     """None if a key can be told from everything else that is written, else why it can't."""
     if len(secret) < SHORTEST_KEY:
         return f"is shorter than {SHORTEST_KEY} characters"
+    if _WORD.fullmatch(secret):
+        return "is a word as it may stand in any text"
     return "also stands in the configuration" if any(secret in word for word in words) else None
 
 

@@ -6,6 +6,7 @@ is one file with a ``Settings`` and an adapter class, and one line in ``catalog.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
@@ -47,7 +48,8 @@ def is_address(text: str) -> bool:
     """Whether a text can be the address of a service."""
     try:
         parts = urlsplit(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_web = parts.scheme in ("http", "https") and parts.port != 0
+        return is_web and bool(parts.hostname) and re.search(r"\s", parts.netloc) is None
     except ValueError:
         return False
 
@@ -101,6 +103,8 @@ def _passed_over(_: object) -> None:
     """Left out."""
 
 
+OneOrMore = Annotated[list[str], Field(min_length=1)]
+"""Addresses or keys: none at all would mean the vendor's own address, or a call without a key."""
 PassedOver = Annotated[str | list[str] | None, AfterValidator(_passed_over)]
 """An address of a kind that sends nothing: a configuration may keep it, and it is in no journal's key."""
 
@@ -114,8 +118,8 @@ class EndpointSettings(BaseModel):
 
     kind: str
     model: str | None = None
-    base_url: str | list[str] | None = None
-    api_key_env: str | list[str] | None = None
+    base_url: str | OneOrMore | None = None
+    api_key_env: str | OneOrMore | None = None
     identity: str | None = None
     family: str | None = None
     temperature: Real | None = None

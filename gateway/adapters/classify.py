@@ -31,15 +31,21 @@ _TOO_LARGE = re.compile(r"request too large for", re.IGNORECASE)
 """A limit of tokens a minute that is smaller than the one request: waiting does not help."""
 _CAN_BE_TOO_LONG = frozenset({400, 404, 413, 422, 429, 500})
 """500 too: servers of local models answer so, and the same request would meet it again."""
+_CAN_MEAN_MONEY = frozenset({400, 403, 412})
+"""Statuses of an account that is empty or held up, where only the words say so; 402 says it itself."""
 _NO_MODEL = re.compile(r"\bmodels?\b", re.IGNORECASE)
 _BAD_KEY = re.compile(
     r"api[ _-]?key (?:not valid|expired|invalid)|(?:invalid|incorrect|no) api[ _-]?key", re.IGNORECASE
 )
 _NO_MONEY = re.compile(
     r"insufficient[_ ](?:quota|balance|funds|credit)|credit balance is too low|plan and billing details"
-    r"|billing (?:hard limit|account)|enable billing|余额不足|欠费",
+    r"|billing (?:hard limit|account)|enable billing|余额不足|欠费"
+    r"|credits are depleted|have (?:no|any) credits|spending (?:cap|limit)"
+    r"|API usage limits",
     re.IGNORECASE,
 )
+_NO_CREDITS = re.compile(r"credits? (?:is|are|have been) (?:depleted|exhausted)", re.IGNORECASE)
+"""What no limit that passes says: it counts beside RESOURCE_EXHAUSTED too, which an empty account is called."""
 _OUT_OF_MONEY = frozenset(
     {
         "insufficient_quota",
@@ -55,7 +61,8 @@ _OUT_OF_MONEY = frozenset(
 """Codes and types of an account that is empty, whatever the status: waiting does not help."""
 
 _OUT_OF_MONEY_SPELT = re.compile(
-    r"insufficient.?(?:quota|balance|credits?|funds)|credit.?limit|billing|arrear|overdue|payment.?required",
+    r"insufficient.?(?:quota|balance|credits?|funds)|credit.?limit|billing|arrear|overdue|payment.?required"
+    r"|free.?tier.?only",
     re.IGNORECASE,
 )
 _LIMIT_SPELT = re.compile(
@@ -206,7 +213,7 @@ def _lower(headers: Mapping[str, str]) -> dict[str, str]:
 
 def _kind_and_retry(status: int, said: Said, headers: Mapping[str, str], now: Clock) -> tuple[FaultKind, Retry]:
     text = " ".join((said.message, *said.names))
-    if 400 <= status < 500 and _is_out_of_money(said):
+    if status == 402 or (400 <= status < 500 and _is_out_of_money(said)):
         return "quota", NO
     is_limit = status in (429, 529) or (status in (400, 403) and _named_status(said) == 429)
     if is_limit and not _TOO_LARGE.search(said.message):
@@ -220,10 +227,10 @@ def _kind_and_retry(status: int, said: Said, headers: Mapping[str, str], now: Cl
         return ("timeout" if status == 408 else "server"), Retry(
             "transient", asked_wait(headers, said.details, "", now)
         )
+    if status in _CAN_MEAN_MONEY and _NO_MONEY.search(said.message):
+        return "quota", NO
     if status in (401, 403, 407) or (status == 400 and ("API_KEY_INVALID" in said.names or _BAD_KEY.search(text))):
         return "auth", NO
-    if status == 402 or (status == 400 and _NO_MONEY.search(said.message)):
-        return "quota", NO
     if status == 404 and _NO_MODEL.search(text):
         return "unknown_model", NO
     return ("context_length" if status == 413 else "bad_request"), NO
@@ -237,7 +244,8 @@ def _limited(said: Said, headers: Mapping[str, str], now: Clock) -> tuple[FaultK
     if is_daily(" ".join((said.message, *said.names)), said.details):
         wait = asked_wait(headers, (), "", now)
         return "quota", NO if wait is None else Retry("rate_limited", wait)
-    if not _is_named_limit(said, headers, now) and _NO_MONEY.search(said.message):
+    is_empty = _NO_CREDITS.search(said.message) and not names_a_wait(headers, said.details, now)
+    if is_empty or (_NO_MONEY.search(said.message) and not _is_named_limit(said, headers, now)):
         return "quota", NO
     return "rate_limit", Retry("rate_limited", asked_wait(headers, said.details, said.message, now))
 

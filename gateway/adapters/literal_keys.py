@@ -45,6 +45,7 @@ def _keys_in(value: object, place: str, *, by_name: bool) -> Iterator[str]:
         for name, inner in cast("Mapping[str, object]", value).items():
             is_free = by_name or (not place and name in _FREE)
             where = f"{place}.{name}" if place else str(name)
+            yield from _keys_in(str(name), place, by_name=False)
             if by_name and any(_is_key(str(name), text) for text in _texts(inner)):
                 yield where
             yield from _keys_in(inner, where, by_name=is_free)

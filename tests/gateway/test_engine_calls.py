@@ -23,7 +23,9 @@ from gateway.retry import EndpointHealth
 from runstore import journal as journals
 from runstore.journal import Journal, read_rows, segments
 from runstore.records import Usage
+from tests.support import fake_shapes
 from tests.support.asking import chat
+from tests.support.fake_faults import Reply
 from tests.support.virtual_time import VirtualTime
 
 
@@ -495,3 +497,35 @@ async def test_every_attempt_is_on_record_before_it_goes_out(tmp_path):
     journal.close()
     assert seen == [[1], [1, 2], [1, 2, 3]]
     assert Journal(tmp_path, read_only=True).lost == 0
+
+
+async def test_no_more_is_paid_to_an_endpoint_that_never_said_anything(provider, tmp_path):
+    provider.script = lambda asked, _: Reply(fake_shapes.answer(asked, " "))
+    settings = provider.settings("openai", retries=0, concurrency=4)
+    async with Gateway.open({"t": settings}, journal=Journal(tmp_path)) as gateway:
+        asked = [gateway.ask("t", chat(f"q{number}")) for number in range(200)]
+        ends = await asyncio.gather(*asked, return_exceptions=True)
+    assert 30 <= provider.stats.calls <= 34
+    assert {end.kind for end in ends} == {"empty", "endpoint_stopped"}
+
+
+@pytest.mark.parametrize(("then", "state"), [("503", "failed"), (None, "ok")])
+async def test_a_call_that_is_cancelled_while_its_end_is_written_has_one_end(provider, tmp_path, then, state):
+    provider.script = lambda asked, attempt: "503" if attempt == 1 else then
+
+    class Cancelling(Journal):
+        def put(self, key, state, body):
+            super().put(key, state, body)
+            if state in ("ok", "failed"):
+                task.cancel()
+
+    journal = Cancelling(tmp_path)
+    async with Gateway.open({"t": provider.settings("openai", retries=1)}, journal=journal) as gateway:
+        gateway.clocks = VirtualTime().clocks
+        task = asyncio.create_task(gateway.ask("t", chat("q")))
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    journal.close()
+    ends = [row for row in read_rows(tmp_path) if row["state"] != "sent"]
+    assert [row["state"] for row in ends] == [state]
+    assert then is None or ends[0]["failure"]["kind"] == "server"

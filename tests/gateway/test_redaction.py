@@ -17,6 +17,7 @@ from gateway.events import EventLog
 from gateway.secrets import MARK, Redactor
 from runstore.journal import Journal
 from runstore.problems import Problem
+from tests.support import fake_shapes
 from tests.support.asking import chat
 from tests.support.fake_faults import FAULTS, Reply
 
@@ -132,6 +133,18 @@ def test_a_key_that_is_spelt_out_is_found():
     assert redactor.data(same) is same
 
 
+@pytest.mark.parametrize("key", ["anything", "assistant", "Password", "PLACEHOLDER", "completion_tokens"])
+async def test_a_word_for_a_key_at_home_is_left_in_what_is_said(provider, key):
+    said = f"Is there {key} here?"
+    provider.script = lambda asked, _: Reply(fake_shapes.answer(asked, said))
+    environ = {"THE_KEY": key}
+    adapter = build("t", provider.settings("openai", api_key_env="THE_KEY"), environ=environ)
+    async with Gateway({"t": adapter}, environ=environ) as gateway:
+        answer = await gateway.ask("t", chat("q"))
+    assert answer.text == said
+    assert answer.usage.output is not None
+
+
 def test_the_longer_of_two_keys_is_replaced_whole_and_short_words_are_left_alone():
     redactor = Redactor(["sk-12345", "sk-12345-long", "abc"])
     assert redactor.text("sk-12345-long sk-12345 abc") == f"{MARK} {MARK} abc"
@@ -162,7 +175,12 @@ REMOTE = "https://models.example/v1"
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [("short", "shorter than 8"), ("fake-model-1", "also stands in"), ("far-away", "also stands in")],
+    [
+        ("short", "shorter than 8"),
+        ("fake-model-1", "also stands in"),
+        ("far-away", "also stands in"),
+        ("anything", "is a word"),
+    ],
 )
 @pytest.mark.parametrize("kind", ["openai", "http"])
 def test_a_key_that_could_not_be_told_from_the_configuration_is_refused_at_the_start(kind, value, words):

@@ -94,6 +94,15 @@ def test_full_jitter_spreads_callers_over_the_whole_span():
     assert sum(waits) / len(waits) == pytest.approx(4.0, rel=0.05)
 
 
+def test_an_endpoint_that_never_said_anything_is_given_up():
+    silent, once = EndpointHealth(), EndpointHealth()
+    once.worked()
+    for health, ends in ((silent, [False] * 29 + [True, False]), (once, [False] * 31)):
+        assert [health.brought_nothing("empty", "no text") for _ in range(31)] == ends
+    assert silent.reason == "stopped after its first 30 calls brought nothing: no text"
+    assert not any(EndpointHealth().brought_nothing("server", "down") for _ in range(50))
+
+
 def test_health_counts_one_reason_in_a_row():
     auth, busy, bad = Fault("auth", "key"), Fault("rate_limit", "busy", TRANSIENT), Fault("bad_request", "no")
     health = EndpointHealth(patience=3)

@@ -47,7 +47,18 @@ async def test_a_blank_reply_is_asked_again_and_a_rerun_asks_again(
 
 
 @pytest.mark.parametrize(
-    "blank", [*BLANKS, "<|im_end|>", "</s>\n</s>", "&nbsp;&#8203;", "```\n```", "<br>", "\U0001d159"]
+    "blank",
+    [
+        *BLANKS,
+        "<|im_end|>",
+        "</s>\n</s>",
+        "&nbsp;&#8203;",
+        "```\n```",
+        "<br>",
+        "\U0001d159",
+        "<|im_start|>assistant\n",
+        "\ufffd",
+    ],
 )
 async def test_a_blank_of_any_adapter_is_no_answer(blank: str) -> None:
     async with Gateway({"t": ScriptedAdapter.of([blank, "Why?"])}) as gateway:

@@ -123,6 +123,8 @@ LITERAL = "sk-proj-AbCdEf0123456789xyz"
         ({"base_url": f"https://models.example/{LITERAL}/v1"}, "base_url"),
         ({"base_url": "https://models.example/v1?sig=abcdef123456"}, "base_url"),
         ({"base_url": f"https://models.example/v1?x={LITERAL.replace('-', '%2D')}"}, "base_url"),
+        ({"extra_body": {"cfg": {LITERAL: True}}}, "extra_body.cfg"),
+        ({"extra_headers": {LITERAL: "x"}}, "extra_headers"),
     ],
 )
 def test_what_looks_like_a_key_is_refused_wherever_it_stands(settings: dict[str, Any], place: str) -> None:

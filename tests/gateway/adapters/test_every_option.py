@@ -219,3 +219,16 @@ def test_a_model_without_a_system_role_is_told_its_part_in_the_first_message(kin
 def test_what_no_timer_can_wait_for_is_refused(option: str, value: float) -> None:
     with pytest.raises(Problem, match=rf"endpoints.t.{option}: found .*, expected"):
         build("t", {"kind": "gemini", "model": "m", option: value})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_sent_is_one_line_of_json(kind: str) -> None:
+    """The journal takes it in as it is."""
+    endpoint = Endpoint("t", build("t", least(kind)), lambda: 0.0, {}, keyless=True)
+    odd = Message("user", "a line\nand \u2028 or \0")
+    for prompt in (*PROMPTS, Prompt("teacher", (Message("system", "Be\rfair."), odd))):
+        sent = endpoint.adapter.compose(prompt)
+        assert endpoint.is_json
+        assert b"\n" not in sent
+        assert b"\r" not in sent
+        json.loads(sent)
