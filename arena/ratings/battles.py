@@ -309,7 +309,7 @@ class Collector:
         """What is wrong with row ``place`` (from 0) of the next chunk."""
         row = self._rows_seen + place + 1
         wanted = f"{expected} (in data row {row})"
-        return InputProblem(self._file, wanted, found=found or "nothing", line=self._line_of(row), field=field)
+        return InputProblem(self._file, wanted, found=found, line=self._line_of(row), field=field)
 
     def _check_weights(self, weight: Floats) -> None:
         bad = ~(np.isfinite(weight) & (weight >= 0))

@@ -249,9 +249,6 @@ class _Board:
                     usable_resamples=self._usable(m),
                     rating_rounds=number(self.rounds.get(name)),
                     reference=versus[m],
-                    latency_s=None,
-                    latency_p95_s=None,
-                    usd_per_1000=None,
                 )
             )
         return tuple(sorted(models, key=_display_order))

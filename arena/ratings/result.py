@@ -54,8 +54,7 @@ class Against(Result):
 class RatedModel(Result):
     """One row of the table. Ratings and limits are None where they can't be known; ``reason`` then says why.
 
-    From ``replies`` on: what the endpoint's replies took and cost (:mod:`arena.ratings.service`), known in a run
-    only.
+    From ``replies`` on: what the endpoint's replies took and cost (:mod:`arena.ratings.service`), in a run only.
     """
 
     name: str

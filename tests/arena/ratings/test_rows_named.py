@@ -26,7 +26,7 @@ def refusal(path: Path) -> str:
     ("bad", "said"),
     [
         ("P,Q,nobody,1,x", "winner: found nobody"),
-        (",Q,tie,1,x", "model_a: found nothing"),
+        (",Q,tie,1,x", "model_a: found ''"),
         ("P,Q,tie,heavy,x", "weight: found 'heavy', expected a number"),
         ("P,Q,tie,nan,x", "weight: found 'nan', expected a number"),
         ("P,Q,tie,,x", "weight: found nothing, expected a finite number"),
