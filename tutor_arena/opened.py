@@ -65,8 +65,11 @@ class Table(Rows, Sequence[R], Generic[R]):
         return [record.model_dump(mode="json") for record in self._records]
 
 
-class Run:
-    """A run folder. Each table raises InputProblem where its file is missing or not what it should be."""
+class Run(Rows):
+    """A run folder. Each table raises InputProblem where its file is missing or not what it should be.
+
+    As rows, for frames, it is its leaderboard.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -85,6 +88,10 @@ class Run:
                 self.path, "a finished run (with leaderboard.json): tutor-arena run makes it", found="none"
             )
         return Ranking.of(read_leaderboard(self._folder.file("leaderboard.json")))
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One plain row an endpoint, as in ``leaderboard``."""
+        return self.leaderboard.to_dicts()
 
     @property
     def dialogues(self) -> Table[Dialogue]:

@@ -7,7 +7,7 @@ only where something needs them: clusters, categories, covariates, or the order 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -217,6 +217,10 @@ class Vocabulary:
         return table.astype(np.int32)[column.codes]
 
 
+def _ordinal(row: int) -> int:
+    return row
+
+
 class Collector:
     """Counts battles chunk by chunk; memory is bounded unless rows have to be kept."""
 
@@ -227,10 +231,9 @@ class Collector:
         names: Sequence[str] = (),
         cluster_name: str | None = None,
         file: str = "battles",
-        header_lines: int = 0,
     ) -> None:
         self._keep_rows, self._cluster_name = keep_rows, cluster_name
-        self._file, self._header_lines = file, header_lines
+        self._file, self._line_of = file, _ordinal
         self._names, self._clusters = Vocabulary(list(dict.fromkeys(names))), Vocabulary()
         self._levels: dict[str, Vocabulary] = {}
         self._counts = CellCounts()
@@ -238,9 +241,9 @@ class Collector:
         self._rows_seen = 0
         self._weighted = False
 
-    def begin(self, file: str, header_lines: int) -> None:
-        """The next chunks are of this file."""
-        self._file, self._header_lines, self._rows_seen = file, header_lines, 0
+    def begin(self, file: str, line_of: Callable[[int], int] = _ordinal) -> None:
+        """The next chunks are of this file, whose data row (from 1) stands on the line that ``line_of`` finds."""
+        self._file, self._line_of, self._rows_seen = file, line_of, 0
 
     def add(self, chunk: Chunk) -> None:
         """Count one chunk. Raises InputProblem for the first row that can't be understood."""
@@ -299,19 +302,21 @@ class Collector:
         return np.array([*table, -1 if missing is None else missing], np.int64)
 
     def _refused(self, column: Encoded, code: int, field: str, expected: str) -> InputProblem:
-        row = self._rows_seen + column.first_row(code) + 1
         found = "nothing" if code < 0 else column.values[code]
+        return self.refused(column.first_row(code), field, expected, found)
+
+    def refused(self, place: int, field: str, expected: str, found: str) -> InputProblem:
+        """What is wrong with row ``place`` (from 0) of the next chunk."""
+        row = self._rows_seen + place + 1
         wanted = f"{expected} (in data row {row})"
-        return InputProblem(self._file, wanted, found=found, line=row + self._header_lines, field=field)
+        return InputProblem(self._file, wanted, found=found, line=self._line_of(row), field=field)
 
     def _check_weights(self, weight: Floats) -> None:
         bad = ~(np.isfinite(weight) & (weight >= 0))
         if bad.any():
             row = int(np.argmax(bad))
-            number = self._rows_seen + row + 1
-            expected = f"a finite number of at least 0 (in data row {number})"
-            line = number + self._header_lines
-            raise InputProblem(self._file, expected, found=str(weight[row]), line=line, field="weight")
+            found = "nothing" if np.isnan(weight[row]) else str(weight[row])
+            raise self.refused(row, "weight", "a finite number of at least 0", found)
 
     def _row_codes(self, chunk: Chunk, code: NDArray[np.integer[Any]], key: Ints) -> _KeptRows:
         cluster = None

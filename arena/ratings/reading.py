@@ -7,8 +7,9 @@ file holds are not read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ from runstore.tables import (
     strict_number,
 )
 from runstore.tables.encodings import detect_encoding
-from runstore.tables.objects import parse_object
+from runstore.tables.objects import parse_object, stream_objects
 
 REQUIRED = ("model_a", "model_b", "winner")
 GAME = "game_id"
@@ -117,15 +118,17 @@ def _counted(files: Sequence[Shard], columns: Columns) -> Battles:
     games = GameIds()
     present: frozenset[str] | None = None
     for shard in files:
-        collector.begin(str(shard.path), 1 if shard.path.suffix.lower() in _FLAT else 0)
+        collector.begin(str(shard.path), partial(_line_of, shard.path))
         for raw in _read(shard, columns):
             present = frozenset(raw) if present is None else present
             if odd := sorted(present ^ frozenset(raw)):
                 expected = f"the same columns as in {files[0].path}"
                 raise InputProblem(shard.path, expected, found=f"{odd[0]} in one of them alone", field="header")
-            collector.add(_chunk(shard.path, raw, columns, names))
+            collector.add(_chunk(shard.path, raw, columns, names, collector))
             if GAME in raw:
                 games.add(_values(raw[GAME]))
+    if present is None:
+        raise InputProblem(files[0].path, "at least one battle", found="none")
     again = (_values(raw[GAME]) for shard in files for raw in _read(shard, columns) if GAME in raw)
     if twice := games.twice(lambda: again):
         raise InputProblem(files[0].path, "each game once", found=f"{twice!r} again", field=GAME)
@@ -152,13 +155,13 @@ def _neighbours(path: Path, kept: Found, columns: Columns) -> Battles:
         _check_header(path, list(present), columns)
     raw = {name: present[name] for name in columns.wanted() if name in present}
     collector = Collector(keep_rows=columns.keep_rows, cluster_name=columns.cluster)
-    collector.begin(str(path), 0)
+    collector.begin(str(path))
     if raw:
-        collector.add(_chunk(path, raw, columns, Names(path)))
+        collector.add(_chunk(path, raw, columns, Names(path), collector))
     return replace(collector.battles(), invalid=dict(kept.invalid))
 
 
-def _chunk(path: Path, raw: Raw, columns: Columns, names: Names) -> Chunk:
+def _chunk(path: Path, raw: Raw, columns: Columns, names: Names, collector: Collector) -> Chunk:
     try:
         texts = {name: encode(raw[name]) for name in columns.texts() if name in raw}
     except Problem as problem:
@@ -172,19 +175,20 @@ def _chunk(path: Path, raw: Raw, columns: Columns, names: Names) -> Chunk:
         texts["model_b"],
         texts["winner"],
         texts.get("first"),
-        _numbers(path, raw, "weight") if "weight" in raw else None,
+        _numbers(collector, raw, "weight") if "weight" in raw else None,
         None if columns.cluster is None else texts.get(columns.cluster),
         {name: texts[name] for name in columns.categories},
-        _style(path, raw) if columns.style else {},
+        _style(collector, raw) if columns.style else {},
     )
 
 
-def _style(path: Path, raw: Raw) -> dict[str, NDArray[np.float64]]:
+def _style(collector: Collector, raw: Raw) -> dict[str, NDArray[np.float64]]:
     """Relative differences of the features of style, from their columns or from the replies' texts."""
     given = [name for name in FEATURES if f"{name}_a" in raw and f"{name}_b" in raw]
     if given:
         return {
-            name: relative(_numbers(path, raw, f"{name}_a"), _numbers(path, raw, f"{name}_b")) for name in given
+            name: relative(_numbers(collector, raw, f"{name}_a"), _numbers(collector, raw, f"{name}_b"))
+            for name in given
         }
     if "reply_a" not in raw or "reply_b" not in raw:
         return {}
@@ -206,24 +210,21 @@ def _csv_texts(name: str, column: Encoded) -> Encoded:
     return column if name == "winner" else column.blank_as_missing()
 
 
-def _numbers(path: Path, raw: Raw, name: str) -> NDArray[np.float64]:
-    values = _values(raw[name])
-    try:
-        return np.array([_number(value) for value in values], np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputProblem(path, "a number", found=str(error), field=name) from error
+def _numbers(collector: Collector, raw: Raw, name: str) -> NDArray[np.float64]:
+    values = [_number(value) for value in _values(raw[name])]
+    if None in values:
+        row = values.index(None)
+        raise collector.refused(row, name, "a number", repr(_values(raw[name])[row]))
+    return np.array(values, np.float64)
 
 
-def _number(value: object) -> float:
-    """NaN where nothing is there; a text ``nan`` is no number."""
+def _number(value: object) -> float | None:
+    """NaN where nothing is there, None for what is no number, such as a text ``nan``."""
     if value is None or value == "":
         return np.nan
     if isinstance(value, (int, float)):
         return float(value)
-    number = strict_number(str(value))
-    if number is None:
-        raise ValueError(repr(value))
-    return number
+    return strict_number(str(value))
 
 
 def _check_header(path: Path, header: Sequence[str], columns: Columns) -> list[str]:
@@ -245,7 +246,8 @@ def _csv_chunks(path: Path, columns: Columns) -> Iterator[Raw]:
         yield from _plain_chunks(head, wanted)
         return
     file = head.file
-    if file.skip or file.header_line > 1 or not file.encoding.name.startswith("UTF-8") or _odd_quotes(path):
+    plain = file.encoding.name.startswith("UTF-8") and not file.skip and file.header_line == 1
+    if not plain or _needs_care(path, b"\n" + file.delimiter.encode() * (len(head.names) - 1)):
         yield from _plain_chunks(head, wanted)
         return
     convert = csv.ConvertOptions(
@@ -274,9 +276,33 @@ def _plain_chunks(head: Csv, wanted: Sequence[str], done: int = 0) -> Iterator[R
         yield {name: [row[at] for row in some] for name, at in places.items()}
 
 
-def _odd_quotes(path: Path) -> bool:
+def _needs_care(path: Path, blank: bytes) -> bool:
+    """Whether quotes are unpaired, or a row may be ``blank``, which Arrow would take for a battle."""
+    quotes, end = 0, b""
     with path.open("rb") as file:
-        return sum(block.count(b'"') for block in iter(lambda: file.read(1 << 20), b"")) % 2 == 1
+        while block := file.read(1 << 20):
+            quotes += block.count(b'"')
+            seen = end + block
+            if blank + b"\n" in seen or blank + b"\r" in seen:
+                return True
+            end = seen[-len(blank) :]
+    return quotes % 2 == 1 or end == blank
+
+
+def _line_of(path: Path, row: int) -> int:
+    """Where the data row (from 1) begins, found by reading again what was passed over: blank rows, and quoted
+    cells of several lines. A row's own number where the file has no lines."""
+    rows: Iterable[tuple[int, object]]
+    match path.suffix.lower():
+        case ".parquet":
+            return row
+        case ".csv" | ".tsv":
+            rows = open_csv(path, BATTLES).rows()
+        case ".xlsx" | ".xlsm":
+            rows = read_table(path, BATTLES).rows
+        case _:
+            rows = stream_objects(path, detect_encoding(path))
+    return next((line for line, _ in islice(rows, row - 1, None)), row)
 
 
 def _table_chunks(path: Path, columns: Columns) -> Iterator[Raw]:

@@ -33,6 +33,8 @@ def compared_runs(folders: Sequence[RunFolder], *, judges: bool = False) -> Sens
             deltas |= _of_judges(folder, name)
         subsets |= {subset.id: (subset.dialogue, subset.question, subset.persona) for subset in folder.subsets()}
     if len(deltas) < 2:
+        if judges:
+            raise Problem("two simulators at least: give another run")
         raise Problem("two simulators at least: give another run, or --judges")
     outcomes = load_outcomes()
     try:

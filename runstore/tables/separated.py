@@ -116,7 +116,7 @@ class Csv:
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """(line on which a row begins, its cells); blank rows are passed over. Raises InputProblem."""
         for _, line, cells in self.file.lines():
-            if cells:
+            if any(cells):
                 yield line, fitted(self.file.path, line, cells, len(self.names))
 
     def assumed(self) -> tuple[str, ...]:

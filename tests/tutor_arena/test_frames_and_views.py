@@ -29,6 +29,7 @@ def test_a_table_is_the_same_in_every_frame(run):
     rows = run.verdicts.to_dicts()
     assert run.verdicts.to_polars()["winner"].to_list() == [row["winner"] for row in rows]
     assert run.verdicts.to_pandas()["subset"].tolist() == [row["subset"] for row in rows]
+    assert run.to_pandas()["name"].tolist() == [model.name for model in run.leaderboard.models]
     assert pa.table(run.verdicts).column("agreement").to_pylist() == [row["agreement"] for row in rows]
     assert pl.DataFrame(run.verdicts)["dialogue"].to_list() == [row["dialogue"] for row in rows]
     board = run.leaderboard

@@ -76,7 +76,7 @@ def test_the_standard_library_reads_the_same_csv(tmp_path):
     head = open_csv(path, reading.BATTLES)
     wanted = [name for name in columns.wanted() if name in head.names]
     for raw in reading._plain_chunks(head, wanted):  # pyright: ignore[reportPrivateUsage]
-        collector.add(reading._chunk(path, raw, columns, Names(path)))  # pyright: ignore[reportPrivateUsage]
+        collector.add(reading._chunk(path, raw, columns, Names(path), collector))  # pyright: ignore[reportPrivateUsage]
 
     _same(collector.battles(), read_battles(path, columns))
 
