@@ -201,7 +201,6 @@ async def test_korean_is_answered_with_a_warning() -> None:
     [
         ({"model": "gpt-5"}, r"endpoints\.tiny\..*gpt-5.*smollm2-135m"),
         ({"style": "stern"}, r"endpoints\.tiny\.style: found 'stern', expected one of simple, socratic, plain"),
-        ({"base_url": "http://127.0.0.1:1"}, r"endpoints\.tiny\.base_url: the embedded model has none"),
         ({"api_key_env": "KEY"}, r"endpoints\.tiny\.api_key_env: the embedded model has none"),
         ({"system": "Be kind."}, r"endpoints\.tiny\.system: the embedded model cannot follow one"),
         ({"min_p": 2}, r"endpoints\.tiny\.min_p: found 2"),

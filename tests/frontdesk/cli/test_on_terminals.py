@@ -208,7 +208,8 @@ def test_no_table_and_no_progress_is_wider_than_the_terminal(work, columns, name
 
 
 def test_a_long_name_is_shortened_and_no_figure_is_split(work):
-    _, said, _ = on_a_terminal(50, work, "estimate", "arena.toml")
+    (work / "plain.toml").write_text((work / "arena.toml").read_text().partition("[student]")[0])
+    _, said, _ = on_a_terminal(50, work, "estimate", "plain.toml")
     assert re.search(r"judge +judge +48 +[\d,]+", said.replace("\r\n", "\n"))
     _, said, _ = on_a_terminal(50, work, "rate", "--battles", "battles.csv", "--out", "rated")
     assert LONG not in said
