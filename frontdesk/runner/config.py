@@ -274,7 +274,7 @@ class Config(Section):
         if self.student is not None and self.student.labellers is not None:
             return self.student.labellers
         judges = self.judge.endpoints if self.judge is not None else ()
-        able = [name for name in judges if self.endpoints.get(name, {}).get("kind") != "local"]
+        able = [name for name in judges if self.endpoints.get(name, {}).get("kind") not in ("local", "scripted")]
         return (*able[:1],) or (PHRASES,)
 
     @property

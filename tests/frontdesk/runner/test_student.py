@@ -252,6 +252,8 @@ def test_the_plan_counts_the_calls_and_the_provider_sees_so_many(tmp_path: Path)
     [
         (["judge", "second"], {}, ["judge"]),
         (["tiny", "second"], {}, ["second"]),
+        (["played", "second"], {}, ["second"]),
+        (["played"], {}, []),
         (["tiny"], {}, []),
         ([], {}, []),
         (["judge"], {"labellers": ["moves", "phrases"]}, ["moves"]),
@@ -262,8 +264,9 @@ def test_the_first_judge_that_can_reads_the_moves_where_nobody_is_named(
     judges: list[str], named: dict[str, Any], readers: list[str]
 ) -> None:
     names = ("student", "teacher", "moves", "judge", "second", "one", "two")
+    unable = {"tiny": {"kind": "local"}, "played": {"kind": "scripted", "replies": "judge.jsonl"}}
     tables: dict[str, Any] = {
-        "endpoints": {**{name: {"kind": "openai", "model": name} for name in names}, "tiny": {"kind": "local"}},
+        "endpoints": {**{name: {"kind": "openai", "model": name} for name in names}, **unable},
         "simulate": {"student": "student", "teacher": "teacher", "acts": "knowledge"},
         "collect": {"endpoints": ["one", "two"]},
         "student": named,
