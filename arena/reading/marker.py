@@ -17,10 +17,10 @@ _EMPHASISED = re.compile("[*_`]")
 _SIGNS = re.compile("[#＃﹟]")
 """All that becomes a ``#`` where texts are folded: one without them holds no line that ``###`` opens."""
 _LETTER = re.compile(r"(?<![^\W_가-힣])(?<!\\)\(\s*([abc])\s*\)(?!(?-i:[a-z]))", re.IGNORECASE)
-_FILLING = """
-    a the it that quite really clearly choose pick select say call think believe prefer go for with teacher tutor
-    reply b option choice answer verdict letter
-"""
+_FILLING = (
+    r"a|the|it|that|quite|really|clearly|choose|pick|select|say|call|think|believe|prefer|go|for|with|teacher|tutor"
+    r"|reply|b|option|choice|answer|verdict|letter"
+)
 _BEFORE = (
     r"\b(?:no|(?:can)?not(?: be)?|neither|nor|never|hardly|rather than|instead of|anything but|without|except"
     r"|reject(?:ed|ing)?|exclud(?:ed?|ing))|n['’]t(?: be)?|~|<(?:del|s|strike)>"
@@ -33,7 +33,7 @@ _AFTER = (
     r"|(?:이?라고|으?로|[을를은는이가])?\s*(?:할|볼|고를|하기|보기|고르기)[는가]?\s*수?[는가]?\s*(?:없|어렵|힘들)"
 )
 _UNDECIDED = re.compile(
-    rf"(?:{_BEFORE})(?: (?:{'|'.join(_FILLING.split())}))*\s*\(\s*[abc]\s*\)|\(\s*[abc]\s*\)\s*(?:{_AFTER})",
+    rf"(?:{_BEFORE})(?: (?:{_FILLING}))*\s*\(\s*[abc]\s*\)|\(\s*[abc]\s*\)\s*(?:{_AFTER})",
     re.IGNORECASE,
 )
 """A letter that is denied, asked or struck out by what stands directly before or behind it."""

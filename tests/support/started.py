@@ -142,6 +142,7 @@ class _Server:
 
     def close(self) -> None:
         self._ours.close()
+        self._process.kill()  # a copy of this process may hold the other end, and it would wait on
         self._process.wait()
 
 

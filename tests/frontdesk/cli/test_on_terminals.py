@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import struct
+import subprocess
 import sys
 import termios
 import time
@@ -59,15 +60,11 @@ def on_a_terminal(columns, work, *arguments, until="", **environ):
     """(exit code, what was written, the screen at the end) of a command on a terminal of so many columns.
 
     It is interrupted as soon as it has written ``until``. A copy of this process runs it: what it has
-    imported need not be imported again.
+    imported need not be imported again; but a server, which uses threads, begins from nothing.
     """
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, columns, 0, 0))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # this process may have threads; the copy uses none
-        child = os.fork()
-    if child == 0:
-        _run_here(theirs, work, arguments, environ)
+    child = _begun(theirs, work, arguments, environ) if until else _copied(theirs, work, arguments, environ)
     os.close(theirs)
     said = b""
     while True:
@@ -86,6 +83,25 @@ def on_a_terminal(columns, work, *arguments, until="", **environ):
     screen = pyte.HistoryScreen(columns, ROWS, history=10_000)
     pyte.ByteStream(screen).feed(said)
     return os.waitstatus_to_exitcode(status), said.decode(), screen
+
+
+def _begun(terminal, work, arguments, environ):
+    command = [sys.executable, "-m", "frontdesk", *map(str, arguments)]
+    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")}
+    env = {**kept, "PYTHONPATH": str(REPOSITORY), "TERM": "xterm", **environ}
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), terminal)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # waited for by its number
+        return subprocess.Popen(command, cwd=work, env=env, **streams).pid
+
+
+def _copied(terminal, work, arguments, environ):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # this process may have threads; the copy uses none
+        child = os.fork()
+    if child == 0:
+        _run_here(terminal, work, arguments, environ)
+    return child
 
 
 def _run_here(terminal, work, arguments, environ):
