@@ -92,7 +92,13 @@ def _begun(terminal, work, arguments, environ):
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), terminal)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # waited for by its number
-        return subprocess.Popen(command, cwd=work, env=env, **streams).pid
+        return subprocess.Popen(command, cwd=work, env=env, preexec_fn=_heeding_interrupts, **streams).pid
+
+
+def _heeding_interrupts():
+    signal.signal(
+        signal.SIGINT, signal.SIG_DFL
+    )  # a shell's background job ignores them, and so would its children
 
 
 def _copied(terminal, work, arguments, environ):
