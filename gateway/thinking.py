@@ -18,11 +18,12 @@ _CLOSE = (
     rf"(?:<\s*\|?/\s*{_NAMES}\|?\s*>|<{_NAMES}\s*/>|\[/THINK(?:ING)?\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>"
     r"|<channel\|>|<unused95>|<\|inner_suffix\|>)"
 )
-_EDGE = r"[\s\u200b-\u200f\u2060\ufeff]*+"
-_STARTS_OPEN = re.compile(_EDGE + _OPEN, re.IGNORECASE)
+EDGE = r"[\s\u200b-\u200f\u2060\ufeff]*+"
+"""Blanks and what cannot be seen, before or behind what was said."""
+_STARTS_OPEN = re.compile(EDGE + _OPEN, re.IGNORECASE)
 _MARK = re.compile(rf"(?P<open>{_OPEN})|(?P<close>{_CLOSE})", re.IGNORECASE)
 _HARMONY = re.compile(
-    rf"{_EDGE}(?:<\|start\|>\s*assistant\s*)?<\|channel\|>\s*(?P<channel>analysis|commentary|final)"
+    rf"{EDGE}(?:<\|start\|>\s*assistant\s*)?<\|channel\|>\s*(?P<channel>analysis|commentary|final)"
     r"(?:[^<\n]*(?:<\|constrain\|>[^<]*)?<\|message\|>)?"
 )
 _HARMONY_NEXT = re.compile(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 
-_GAP = r"[\s\u200b-\u200f\u2060\ufeff]*"
+from gateway.thinking import EDGE
+
 _LAST = re.compile(
-    rf"(?P<open>[*_~(\[]*)[<＜]\s*/?\s*END\s*/?\s*[>＞](?P<close>[*_~)\]]*)(?P<stop>[.!。]*)(?P<more>[*_~)\]]*){_GAP}\Z",
+    rf"(?P<open>[*_~(\[]*)[<＜]\s*/?\s*END\s*/?\s*[>＞](?P<close>[*_~)\]]*)(?P<stop>[.!。]*)(?P<more>[*_~)\]]*){EDGE}\Z",
     re.IGNORECASE,
 )
 _PAIRS = {"*": "*", "_": "_", "~": "~", "(": ")", "[": "]"}

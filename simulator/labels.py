@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gateway.thinking import SPOKEN_OF
+from gateway.thinking import EDGE, SPOKEN_OF
 from runstore.records import Role
 
 _NAMES: dict[Role, str] = {
@@ -18,7 +18,6 @@ _TOKEN: dict[Role, str] = {
     "teacher": r"<\|START_OF_TURN_TOKEN\|><\|CHATBOT_TOKEN\|>|<\|START_RESPONSE\|>|<\|begin_of_solution\|>"
     r"|\[/INST\]",
 }
-_EDGE = r"[\s\u200b-\u200f\u2060\ufeff]*"
 _EMPHASIS = r"(?:\*\*\*|\*\*|__|\*|_)?"
 _COLON = "[:：﹕︰∶]"
 
@@ -52,7 +51,7 @@ def _name(names: str, alone: str) -> str:
 
 def _first(role: Role) -> re.Pattern[str]:
     named = _name(_NAMES[role] + ("|you" if role == "student" else ""), _NAMES[role])
-    return re.compile(rf"{_EDGE}(?:{_header(role)}(?:{named})?|{named})", re.IGNORECASE)
+    return re.compile(rf"{EDGE}(?:{_header(role)}(?:{named})?|{named})", re.IGNORECASE)
 
 
 FIRST: dict[Role, re.Pattern[str]] = {role: _first(role) for role in _NAMES}

@@ -83,9 +83,9 @@ def read_object(
     text = without_thinking(whole).strip()
     if not text:
         return ObjectReading(None, reason="the reply is empty")
-    all_of_them = [each for each in _candidates(text, keys) if not _is_quotation(each.text, sources)]
-    candidates = [each for each in all_of_them if not _DENIED.search(text[max(0, each.start - 20) : each.start])]
-    if all_of_them and not candidates:
+    unquoted = [each for each in _candidates(text, keys) if not _is_quotation(each.text, sources)]
+    candidates = [each for each in unquoted if not _DENIED.search(text[max(0, each.start - 20) : each.start])]
+    if unquoted and not candidates:
         return ObjectReading(None, reason="the only object is denied")
     if any(candidate.value is not None for candidate in candidates):
         if _goes_on(text[candidates[-1].end :], keys):

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from runstore.problems import InputProblem
 from runstore.publish import unguard_cell
+from runstore.stored import WhenAsked
 from runstore.tables.assumptions import assume
 from runstore.tables.encodings import Encoding, detect_encoding
 from runstore.tables.headers import ANY, Schema, rename_columns
@@ -51,7 +52,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class _Columns(Sequence[Row]):
+class _Columns(WhenAsked[Row]):
     """Rows kept by columns: a dict of each of millions of rows would cost more than reading the file."""
 
     lines: list[int]
@@ -64,14 +65,8 @@ class _Columns(Sequence[Row]):
         for line, cells in zip(self.lines, zip(*self.cells.values(), strict=True), strict=True):
             yield line, dict(zip(self.cells, cells, strict=True))
 
-    @overload
-    def __getitem__(self, at: int) -> Row: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Row]: ...
-    def __getitem__(self, at: int | slice) -> Row | Sequence[Row]:
-        if isinstance(at, slice):
-            return _Columns(self.lines[at], {name: cells[at] for name, cells in self.cells.items()})
-        return self.lines[at], {name: cells[at] for name, cells in self.cells.items()}
+    def at(self, place: int) -> Row:
+        return self.lines[place], {name: cells[place] for name, cells in self.cells.items()}
 
 
 def read_table(source: Path | Shard, schema: Schema = ANY) -> Table:

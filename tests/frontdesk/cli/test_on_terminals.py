@@ -5,13 +5,9 @@ import pty
 import re
 import shutil
 import signal
-import struct
-import subprocess
 import sys
-import termios
 import time
 import warnings
-from fcntl import ioctl
 
 import pyte
 import pytest
@@ -19,6 +15,7 @@ from rich.cells import cell_len
 
 from frontdesk.cli import COMMANDS, main, waiting
 from runstore.tables.assumptions import Skipped, told_on_stderr
+from tests.support import terminals
 from tests.support.agent_runs_table import rows, table_text
 from tests.support.small_runs import REPOSITORY
 
@@ -62,43 +59,29 @@ def on_a_terminal(columns, work, *arguments, until="", **environ):
     It is interrupted as soon as it has written ``until``. A copy of this process runs it: what it has
     imported need not be imported again; but a server, which uses threads, begins from nothing.
     """
-    ours, theirs = pty.openpty()
-    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, columns, 0, 0))
-    child = _begun(theirs, work, arguments, environ) if until else _copied(theirs, work, arguments, environ)
-    os.close(theirs)
-    said = b""
-    while True:
-        try:
-            part = os.read(ours, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        said += part
-        if until and until.encode() in said:
-            os.kill(child, signal.SIGINT)
-            until = ""
-    os.close(ours)
-    _, status = os.waitpid(child, 0)
+    ours, theirs = terminals.opened(columns, ROWS)
+    if until:
+        code, said = _interrupted(ours, theirs, work, arguments, environ, until.encode())
+    else:
+        child = _copied(theirs, work, arguments, environ)
+        os.close(theirs)
+        said = terminals.written(ours)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     screen = pyte.HistoryScreen(columns, ROWS, history=10_000)
     pyte.ByteStream(screen).feed(said)
-    return os.waitstatus_to_exitcode(status), said.decode(), screen
+    return code, said.decode(), screen
 
 
-def _begun(terminal, work, arguments, environ):
-    command = [sys.executable, "-m", "frontdesk", *map(str, arguments)]
-    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")}
-    env = {**kept, "PYTHONPATH": str(REPOSITORY), "TERM": "xterm", **environ}
-    streams = dict.fromkeys(("stdin", "stdout", "stderr"), terminal)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # waited for by its number
-        return subprocess.Popen(command, cwd=work, env=env, preexec_fn=_heeding_interrupts, **streams).pid
+def _interrupted(ours, theirs, work, arguments, environ, until):
+    with terminals.begun(theirs, work, arguments, environ) as process:
+        interrupted = []
 
+        def interrupt(said):
+            if until in said and not interrupted:
+                interrupted.append(process.send_signal(signal.SIGINT))
 
-def _heeding_interrupts():
-    signal.signal(
-        signal.SIGINT, signal.SIG_DFL
-    )  # a shell's background job ignores them, and so would its children
+        said = terminals.written(ours, interrupt)
+    return process.returncode, said
 
 
 def _copied(terminal, work, arguments, environ):
@@ -246,12 +229,19 @@ def test_a_page_that_is_served_says_where_in_one_piece_and_ends_when_interrupted
         assert "\x1b" not in said
 
 
-def test_a_silent_command_says_that_it_is_at_it_until_it_says_something_else(monkeypatch):
+@pytest.fixture
+def waited_on(monkeypatch):
+    """Our end of a terminal, and the other as a file, where half a second without a word is long."""
     monkeypatch.setattr(waiting, "AFTER_S", 0.5)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     ours, theirs = pty.openpty()
-    with os.fdopen(theirs, "w", encoding="utf-8") as terminal, monkeypatch.context() as streams:
+    return ours, os.fdopen(theirs, "w", encoding="utf-8")
+
+
+def test_a_silent_command_says_that_it_is_at_it_until_it_says_something_else(monkeypatch, waited_on):
+    ours, terminal = waited_on
+    with terminal, monkeypatch.context() as streams:
         streams.setattr(sys, "stdout", terminal)
         streams.setattr(sys, "stderr", terminal)
         with waiting.shown("verify"):
@@ -270,12 +260,9 @@ def test_a_silent_command_says_that_it_is_at_it_until_it_says_something_else(mon
     assert [line.rstrip() for line in screen.display[:2]] == ["everything is the same", "half a line of progress"]
 
 
-def test_what_a_table_is_assumed_to_say_ends_the_line_of_waiting(monkeypatch, tmp_path):
-    monkeypatch.setattr(waiting, "AFTER_S", 0.5)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    ours, theirs = pty.openpty()
-    with os.fdopen(theirs, "w", encoding="utf-8") as terminal, monkeypatch.context() as streams:
+def test_what_a_table_is_assumed_to_say_ends_the_line_of_waiting(monkeypatch, waited_on, tmp_path):
+    ours, terminal = waited_on
+    with terminal, monkeypatch.context() as streams:
         streams.setattr(sys, "stderr", terminal)
         with told_on_stderr(), waiting.shown("rate"):
             time.sleep(1.2)

@@ -1,13 +1,6 @@
 """Tables and progress on real pseudo-terminals of 80 and 50 columns."""
 
 import io
-import os
-import pty
-import struct
-import subprocess
-import sys
-import termios
-from fcntl import ioctl
 from pathlib import Path
 
 import pytest
@@ -16,7 +9,9 @@ from rich.console import Console
 
 from frontdesk.report.writers import terminal
 from frontdesk.report.writers.terminal import Head
+from tests.support import terminals
 from tests.support.run_folders import RunBuilder
+from tests.support.small_runs import REPOSITORY
 
 HEADS = [Head("rank", True), Head("model"), *(Head(f"figure {n}", True) for n in range(6)), Head("what it says")]
 ROWS = [
@@ -61,25 +56,9 @@ def test_a_pipe_has_room_for_every_column_and_every_figure() -> None:
 
 def on_a_terminal(columns: int, *arguments: str, **environ: str) -> str:
     """What a command writes to a pseudo-terminal of so many columns, standard error included."""
-    ours, theirs = pty.openpty()
-    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    command = [sys.executable, "-m", "frontdesk", *arguments]
-    inherited = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS")}
-    env = {**inherited, "TERM": "xterm", **environ}
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
-        os.close(theirs)
-        said = b""
-        while True:
-            try:
-                part = os.read(ours, 65536)
-            except OSError:
-                break
-            if not part:
-                break
-            said += part
-        process.wait()
-    os.close(ours)
-    return said.decode("utf-8")
+    ours, theirs = terminals.opened(columns, 40)
+    with terminals.begun(theirs, REPOSITORY, arguments, environ):
+        return terminals.written(ours).decode("utf-8")
 
 
 @pytest.mark.parametrize("columns", [80, 50])
