@@ -24,7 +24,7 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 # What ends the process that imports it, what starts threads, and clients that take seconds and few commands use.
@@ -191,7 +191,7 @@ def _modules() -> list[str]:
     return [name for name in names if not name.startswith(_LEFT_OUT)]
 
 
-def _become(request: Mapping[str, object], files: Sequence[int]) -> None:
+def _become(request: Mapping[str, Any], files: Sequence[int]) -> None:
     """In the copy: the command, with its arguments, environment, folder and output, and nothing after it."""
     from frontdesk.cli import main
 
@@ -202,8 +202,8 @@ def _become(request: Mapping[str, object], files: Sequence[int]) -> None:
             os.close(file)
         os.chdir(str(request["folder"]))
         os.environ.clear()
-        os.environ.update(request["environment"])  # type: ignore[arg-type]
-        sys.argv = ["frontdesk", *request["arguments"]]  # type: ignore[misc]
+        os.environ.update(request["environment"])
+        sys.argv = ["frontdesk", *request["arguments"]]
         code = main()
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
