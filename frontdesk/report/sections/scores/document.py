@@ -223,7 +223,7 @@ def _pairs(results: ScoreResults) -> Iterator[_Pair]:
     for row in results.rows:
         given = totals.setdefault(row.judge, {})
         if row.scores.total is not None:
-            given[row.subject] = row.scores.total
+            given[row.session] = row.scores.total
     for first, second in combinations(totals, 2):
         both = [(total, totals[second][name]) for name, total in totals[first].items() if name in totals[second]]
         if both:
@@ -232,7 +232,7 @@ def _pairs(results: ScoreResults) -> Iterator[_Pair]:
 
 def _apart(results: ScoreResults, say: Words) -> Section | None:
     rows = [
-        cells(furthest.subject, _totals(furthest), _values(furthest, say))
+        cells(furthest.session, _totals(furthest), _values(furthest, say))
         for furthest in disagreements(results.scored.rubric, results.rows)
     ]
     head = tuple(Column(say(key), number=False) for key in ("subject", "totals", "differing"))
