@@ -5,7 +5,7 @@
     python bench/cluster.py minute       # 100 requests a minute shared by four workers, over two minutes
     python bench/cluster.py desk         # messages a second of the scheduler's desk: leases and beats
     python bench/cluster.py battles      # 10^8 battles from Parquet shards (--millions 100): time and memory
-    python bench/cluster.py dialogues    # 100,000 scripted dialogues to an export (--thousands 100): memory
+    python bench/cluster.py dialogues    # 10,000 and 100,000 scripted dialogues (--thousands 100): time, memory
     python bench/cluster.py outlook      # the model of it all, held to the measured makespans, out to 10^9 calls
 
 Workers are processes of this machine, the provider another one on loopback. Few calls at once for each worker, so

@@ -65,4 +65,6 @@ def _merged(older: tuple[Words, Words], newer: tuple[Words, Words]) -> tuple[Wor
     order = np.argsort(keys, kind="stable")
     keys, values = keys[order], np.concatenate([older[1], newer[1]])[order]
     last = np.append(keys[1:] != keys[:-1], True)
+    if last.all():
+        return keys, values
     return keys[last], values[last]
