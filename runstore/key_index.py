@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
-_RECENT = 1 << 16
+_RECENT = 1 << 14
+"""Entries of the dictionary, which takes ten times their bytes."""
 
 
 class KeyIndex:
