@@ -14,6 +14,7 @@ from arena.matches import Answered
 from arena.sequential.goal import Goal
 from arena.trial import JudgeTrial, tried_ahead
 from frontdesk.runner import plan, prepare, published
+from frontdesk.runner.casting import Casting
 from frontdesk.runner.judged import Item as MatchItem
 from frontdesk.runner.judged import Items, Records
 from frontdesk.runner.judged import published as judged_files
@@ -28,15 +29,13 @@ from runstore.publish import write_json, write_jsonl
 from runstore.records import (
     Dialogue,
     Failure,
-    Persona,
     Reply,
-    SeedQuestion,
     Subset,
 )
 from runstore.stored import writing
 from simulator import cutter
 from simulator.collect import reply_to
-from simulator.conversation import Held, converse, dialogue_id
+from simulator.conversation import Held, converse
 
 if TYPE_CHECKING:
     from arena.learning.result import StudentSide
@@ -72,19 +71,14 @@ class Pipeline(StageWork):
         cast = prepare.simulation(self.config)
         published.begin(self.folder.path, "simulate")
         self.folder.write_manifest(self.config, cast.hashes, cast.inputs)
-        planned = [
-            (place, casting)
-            for place, casting in enumerate(cast.castings(how.dialogues, self.config.run.seed))
-            if self.share.has(dialogue_id(casting[0], casting[1], cast.conversation, casting[2]))
-        ]
+        planned = cast.castings(how.dialogues, self.config.run.seed, self.share)
         for remark in cast.remarks:
             self.progress.say(f"simulate: {remark}")
 
-        async def hold(ask: Ask, placed: tuple[int, tuple[Persona, SeedQuestion, int]]) -> Held:
-            place, (person, question, copy) = placed
+        async def hold(ask: Ask, casting: Casting) -> Held:
             return await converse(
-                ask, person, question, cast.conversation, cast.roles,
-                copy=copy, place=place, knowing=cast.knowing,
+                ask, casting.persona, casting.question, cast.conversation, cast.roles,
+                copy=casting.copy, place=casting.place, knowing=cast.knowing,
             )  # fmt: skip
 
         asked = [name for name in self.config.simulating() if name in self.opened().endpoints]
