@@ -34,6 +34,8 @@ _WHOLE = 1 - 1e-9
 _ACCURACY = 2.5e-7
 _SLIGHT = 0.002
 """Leverage up to which the series' first term stands for all of it: limits differ by less than this share."""
+_FEW = 0.25
+"""Share of a block's clusters up to which those that need the series wait for others."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,16 @@ class Chunk:
         weight = None if self.weight is None else self.weight[inside]
         units = int(wanted.sum())
         return Chunk.of(self.cells, 0, units, number[self.cluster[inside]], self.cell[inside], weight)
+
+    @classmethod
+    def joined(cls, chunks: Sequence[Chunk]) -> Chunk:
+        """The clusters of several chunks, numbered on."""
+        starts = np.cumsum([0, *(chunk.units for chunk in chunks)])
+        cluster = np.concatenate([chunk.cluster + start for chunk, start in zip(chunks, starts[:-1], strict=True)])
+        weights = [chunk.weight for chunk in chunks if chunk.weight is not None]
+        cell = np.concatenate([chunk.cell for chunk in chunks])
+        weight = np.concatenate(weights) if weights else None
+        return cls.of(chunks[0].cells, 0, int(starts[-1]), cluster, cell, weight)
 
     def summed(self, amounts: Sequence[Floats]) -> Floats:
         """(g, P) the battles' amounts by lead (and by tie), summed over the parameters that they touch."""
@@ -221,6 +233,7 @@ def _by_battle(inverse: Floats, cells: Cells, battles: Battles) -> Found:
 
 def _by_cluster(inverse: Floats, cells: Cells, battles: Battles) -> Found:
     meat, alone, seen = np.zeros((cells.width, cells.width)), list[Floats](), Seen(_clusters(battles))
+    waiting = _Waiting(inverse)
     rank = float((cells.leverage * battles.weight[cells.at]).sum())
     for chunk in _chunks(cells, battles):
         scores, leverage = chunk.scores(), chunk.by_unit(chunk.of_cells(cells.leverage))
@@ -233,13 +246,45 @@ def _by_cluster(inverse: Floats, cells: Cells, battles: Battles) -> Found:
             alone += lost
         scores[heavy] = leverage[heavy] = 0
         share = leverage / max(rank, 1.0)
-        moved = scores / (1 - share)[:, None]
-        if (felt := leverage > _SLIGHT).any():
-            moved[felt] = _series(inverse, chunk.only(felt), scores[felt], share[felt])
+        felt = leverage > _SLIGHT
+        own, own_share = scores[felt], share[felt]
+        scores /= (1 - share)[:, None]
+        if 0 < len(own) < chunk.units * _FEW:
+            waiting.add(chunk.only(felt), own, own_share)
+            scores[felt] = 0
+        elif len(own):
+            scores[felt] = _series(inverse, chunk.only(felt), own, own_share)
         for g, vector in solved.items():
-            moved[g] = vector
+            scores[g] = vector
+        meat += scores.T @ scores
+        for moved in waiting.moved(chunk.units):
+            meat += moved.T @ moved
+    for moved in waiting.moved(1):
         meat += moved.T @ moved
     return meat, alone, seen.support()
+
+
+class _Waiting:
+    """Clusters that need the series and are few among those of their block: they take it together."""
+
+    def __init__(self, inverse: Floats) -> None:
+        self._inverse = inverse
+        self._chunks: list[Chunk] = []
+        self._scores: list[Floats] = []
+        self._shares: list[Floats] = []
+
+    def add(self, chunk: Chunk, scores: Floats, share: Floats) -> None:
+        self._chunks.append(chunk)
+        self._scores.append(scores)
+        self._shares.append(share)
+
+    def moved(self, enough: int) -> Iterator[Floats]:
+        """(g, P) s*_g of those that wait, where they are enough."""
+        if sum(chunk.units for chunk in self._chunks) >= enough:
+            together = Chunk.joined(self._chunks)
+            scores, share = np.concatenate(self._scores), np.concatenate(self._shares)
+            self._chunks, self._scores, self._shares = [], [], []
+            yield _series(self._inverse, together, scores, share)
 
 
 def _chunks(cells: Cells, battles: Battles) -> Iterator[Chunk]:
