@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 LONGEST = 64
 """Bytes up to which a text is taken apart."""
 _MOST_SLOTS = 22
+_PIECE = 1 << 14
 _THROWS = 8
 _ODD = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
 
@@ -45,21 +46,25 @@ def _taken_apart(start: Ints, length: Ints, data: NDArray[np.uint8]) -> list[Wor
     shortest, longest = int(length.min()), int(length.max())
     padded = np.concatenate([data, np.zeros(8, np.uint8)])
     eights = np.ndarray((len(padded) - 7,), "V8", padded, strides=(1,))  # the eight bytes from each byte on
-    words: list[Words] = []
-    for at in range(0, max(longest, 1), 8):
-        # The last eight of a text stand for its end: they overlap with those before, which is no harm.
-        place = start if at == 0 else start + np.minimum(at, np.maximum(length - 8, 0))
-        word: Words = eights[place].view(np.uint64)
-        if shortest < 8:
-            word &= _little([(1 << 8 * min(count, 8)) - 1 for count in range(longest + 1)]).take(
-                length, mode="clip"
-            )
-        words.append(word)
-    if longest < 8:  # there is room behind the text
-        words[0] |= _little([count << 56 for count in range(longest + 1)]).take(length, mode="clip")
-    elif shortest < longest:
-        words.append(length.astype(np.uint64))
-    return words
+    own = _little([(1 << 8 * min(count, 8)) - 1 for count in range(longest + 1)])
+    behind = _little([count << 56 for count in range(min(longest, 7) + 1)])
+    words = [np.empty(len(start), np.uint64) for _ in range(0, max(longest, 1), 8)]
+    for piece in _pieces(len(start)):
+        begin, size = start[piece], length[piece]
+        for at, word in enumerate(words):
+            # The last eight of a text stand for its end: they overlap with those before, which is no harm.
+            place = begin if at == 0 else begin + np.minimum(8 * at, np.maximum(size - 8, 0))
+            word[piece] = eights[place].view(np.uint64)
+            if shortest < 8:
+                word[piece] &= own.take(size, mode="clip")
+        if longest < 8:  # there is room for its length behind the text
+            words[0][piece] |= behind.take(size, mode="clip")
+    return words if longest < 8 or shortest == longest else [*words, length.astype(np.uint64)]
+
+
+def _pieces(count: int) -> list[slice]:
+    """Rows of which all that is made stays in a processor's cache."""
+    return [slice(low, min(low + _PIECE, count)) for low in range(0, count, _PIECE)]
 
 
 def _little(numbers: list[int]) -> Words:
@@ -69,34 +74,44 @@ def _little(numbers: list[int]) -> Words:
 
 def _first_like(words: list[Words]) -> NDArray[np.int32] | None:
     """(n,) the first row that has the same numbers."""
-    count = len(words[0])
-    bits = min(_MOST_SLOTS, max(count.bit_length(), 4))
+    rows = like = np.arange(len(words[0]), dtype=np.int32)
+    bits = min(_MOST_SLOTS, max(len(rows).bit_length(), 4))
     slots = np.zeros(1 << bits, np.int32)
-    like = rows = np.arange(count, dtype=np.int32)
     for throw in range(_THROWS):
-        slot = _slots(words, throw, bits)
-        slots[slot[::-1]] = np.arange(
-            len(slot) - 1, -1, -1, dtype=np.int32
-        )  # of several the last stays: the first row
-        found = slots.take(slot, mode="clip")
-        other = np.zeros(len(slot), np.bool_)
-        for word in words:
-            other |= word.take(found, mode="clip") != word
+        found, left = _thrown(words, throw, slots, bits)
         if throw == 0:
             like = found
         else:
             like[rows] = rows.take(found, mode="clip")
-        left = np.flatnonzero(other)
         if not len(left):
             return like
         rows, words = rows[left], [word[left] for word in words]
     return None
 
 
-def _slots(words: list[Words], throw: int, bits: int) -> Ints:
-    """(n,) slots: the top bits of a sum of products, which differs from throw to throw."""
-    total = np.zeros(1, np.uint64)
+def _thrown(
+    words: list[Words], throw: int, slots: NDArray[np.int32], bits: int
+) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+    """(n,) the first row in each row's slot, and the rows that are not like it."""
+    found = np.empty(len(words[0]), np.int32)
+    pieces, left = _pieces(len(found)), list[NDArray[np.intp]]()
+    for piece in reversed(pieces):  # of several rows in a slot the last that is written stays: the first of them
+        rows = np.arange(piece.stop - 1, piece.start - 1, -1, dtype=np.int32)
+        slots[_slots(words, piece, throw, bits)[::-1]] = rows
+    for piece in pieces:
+        found[piece] = slots.take(_slots(words, piece, throw, bits), mode="clip")
+        other = np.zeros(piece.stop - piece.start, np.bool_)
+        for word in words:
+            other |= word.take(found[piece], mode="clip") != word[piece]
+        left.append(np.flatnonzero(other) + piece.start)
+    return found, np.concatenate(left)
+
+
+def _slots(words: list[Words], piece: slice, throw: int, bits: int) -> Ints:
+    """(n,) slots of some rows: the top bits of a sum of products, which differs from throw to throw."""
+    total = np.zeros(piece.stop - piece.start, np.uint64)
     for place, word in enumerate(words):
         odd = (_ODD[(place + throw) % 3] * (2 * (place + 3 * throw) + 1)) % (1 << 64)
-        total = word * np.uint64(odd) if place == 0 else total + word * np.uint64(odd)
-    return (total >> np.uint64(64 - bits)).view(np.int64)
+        total += word[piece] * np.uint64(odd)
+    total >>= np.uint64(64 - bits)
+    return total.view(np.int64)
