@@ -11,7 +11,7 @@ from arena.scoring.tables import JudgeRecord
 from frontdesk.report.blocks import charts
 from frontdesk.report.plots.files import write_pictures
 from frontdesk.report.sections.scores.document import document
-from frontdesk.report.sections.scores.notes import left_open, incomplete
+from frontdesk.report.sections.scores.notes import incomplete, left_open
 from frontdesk.report.writers.html import html
 from frontdesk.report.writers.markdown import markdown
 from frontdesk.runner.score_files import ScoreResults
