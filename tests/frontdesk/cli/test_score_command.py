@@ -342,3 +342,14 @@ def test_where_nothing_applies_nothing_is_missing(tmp_path, capsys):
     report = (out / "score.md").read_text(encoding="utf-8")
     assert "For 1 of 2 rows nothing of an item applies" in report and "missing" not in report.split("# List")[0]
     assert [row["total"] for row in read_csv(out / "scores.csv")[1]] == ["1", ""]
+
+
+def test_the_paired_test_says_how_its_p_was_found_and_what_became_of_zeros(tmp_path: Path) -> None:
+    lower = sheet_text(1, A1={"curriculum_hierarchy": 0})
+    config = scripted(tmp_path, j=[*[lower] * 3, *[sheet_text(1)] * 9])
+    given = ("--compare", "mode", "--match", "question", "--language", "en")
+    assert score(config, dialogues(tmp_path), tmp_path / "out", *given) in (0, 1)
+    text = (tmp_path / "out" / "score.md").read_text(encoding="utf-8")
+    assert (
+        "two-sided, p 1.0000 (exact: all 2^1 sign patterns counted; zero differences dropped before rank" in text
+    )
