@@ -105,7 +105,9 @@ def _comparison(key: str, groups: GroupComparison, rubric: Rubric, say: Words) -
         caption.append(say("flattering"))
     for name, test, pairs in groups.common:
         if name == "total":
-            p = f"p {plain(test.p_value, 4)}" if test.reason is None else spoken(test.reason, say.language)
+            how = "; ".join(spoken(each, say.language) for each in (test.method, test.zero_rule) if each)
+            has_p = test.reason is None
+            p = f"p {plain(test.p_value, 4)} ({how})" if has_p else spoken(test.reason, say.language)
             caption.append(say("common", pairs=pairs, column=groups.matched, test=say(f"test_{test.key}"), p=p))
     tests = [say(name) for name in ("welch_p", "holm_p", "mann_whitney_p", "hedges_g")]
     head = columns(say("measure"), groups.first, groups.second, say("difference"), *tests)
