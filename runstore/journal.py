@@ -78,12 +78,11 @@ class Journal:
         self._tick: asyncio.Future[None] | None = None
         self._dirty = False
         self._syncing: asyncio.TimerHandle | None = None
-        if not read_only:
-            folder.mkdir(parents=True, exist_ok=True)
+        self._answers: Counter[int] = Counter()
         self._load()
         self._segment, self._size = -1, 0
         if not read_only:
-            self._open_segment()
+            self.begin()
 
     # -- reading
 
@@ -141,6 +140,10 @@ class Journal:
         """Finished calls that can be served."""
         return len(self._where)
 
+    def answers(self) -> dict[str, int]:
+        """How many answers each segment holds, by its name; one that stands in two segments counts in both."""
+        return {self._paths[number].name: count for number, count in sorted(self._answers.items())}
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """Every line of every segment, parsed, in order of writing; header lines left out."""
         self._write()
@@ -196,12 +199,19 @@ class Journal:
             open_calls[short] = others
         if state == b'ok",':
             self.states["ok"] += 1
+            self._answers[place >> _OFFSET_BITS] += 1
             self._where[short] = place
         else:
             self.states[line[_STATE_START : line.index(b'"', _STATE_START)].decode()] += 1
             self._failed[short] = place
 
     # -- writing
+
+    def begin(self) -> None:
+        """A segment of its own: what was opened for reading only is written from now on."""
+        self.read_only = False
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._open_segment()
 
     def put(self, key: str, state: State, body: bytes) -> None:
         """Add one line; ``body`` is the rest of its JSON object, starting with a comma (or empty).
@@ -214,6 +224,7 @@ class Journal:
         head = b'{"key":"%b","state":"%b"%b' % (key.encode(), state.encode(), body)
         line = sealed(head)
         if state == "ok":
+            self._answers[self._segment] += 1
             self._where[int(key[:16], 16)] = self._segment << _OFFSET_BITS | self._size
         elif state != "sent" and state != "note":
             self._failed[int(key[:16], 16)] = self._segment << _OFFSET_BITS | self._size
