@@ -1,7 +1,7 @@
 """The record of every call: append-only JSON lines, from which everything else of a run is computed.
 
 A run's ``journal/`` holds one segment a process, named so that they sort by time. A segment starts with a header
-line (format version, program, host); every other line is
+line (format, program and its version, host); every other line is
 
     {"key": K, "state": "sent" | "ok" | "failed" | "truncated" | "note", ..., "crc": C}
 
@@ -26,6 +26,7 @@ import socket
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -340,7 +341,8 @@ class Journal:
         self._path, begun, self._out = new_segment(self.folder)
         self._paths.append(self._path)
         self._segment = len(self._paths) - 1
-        first = header(pid=os.getpid(), host=socket.gethostname(), at=round(time.time(), 3), name=self._path.stem)
+        by = {"program": f"tutor-arena {version('tutor-arena')}", "pid": os.getpid(), "host": socket.gethostname()}
+        first = header(**by, at=round(time.time(), 3), name=self._path.stem)
         self._pending.append(first)
         self._header_size = self._size = self._pending_size = len(first)
         try:
