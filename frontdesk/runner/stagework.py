@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from arena.asking import Asked, Overheard
 from arena.trial import JudgeTrial
-from frontdesk.runner import prepare, published
+from frontdesk.runner import held, prepare, published
 from frontdesk.runner.cluster.shares import EVERYTHING, Share
 from frontdesk.runner.config import Config
 from frontdesk.runner.outcome import StageDone, endpoints_of
@@ -248,8 +248,15 @@ class StageWork:
         self.progress.start(stage, of)
         self.opened().events.emit("stage_started", stage=stage, items=of)
 
+    def secure(self) -> None:
+        """All answers so far on the disk and counted, before a file is made of them. Raises JournalLost."""
+        gateway = self.opened()
+        gateway.sync()
+        if gateway.journal is not None and gateway.journal.error is None:
+            held.hold(self.folder.path, gateway.journal)
+
     def _ended(self, stage: str, ended: Flow, of: int) -> None:
-        self.opened().sync()
+        self.secure()
         counts = {"done": ended.done, "failed": ended.failed, "of": of}
         self.ended.append(StageDone(stage=stage, **counts))
         self.stopped = self.stopped or ended.stopped
