@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from io import TextIOWrapper
-from itertools import pairwise
 from typing import Any, NoReturn, cast
 
 PROGRAM = "tutor-arena"
@@ -180,9 +179,12 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns the exit code of the contract (0, 1, 2, 3, 130)."""
+    from frontdesk.cli.language import asked_for, language_of
+    from frontdesk.runner.told import speak
+
     _print_what_can_be_printed()
     arguments = sys.argv[1:] if argv is None else argv
-    _speak(arguments)
+    speak(asked := asked_for(arguments))
     parser = _parser(arguments)
     if (wrong := next((word for word in arguments if not word.startswith("-")), None)) and wrong not in COMMANDS:
         return _refused(wrong, 2, f"no command {wrong!r}{_meant(wrong)}", as_json="--json" in arguments)
@@ -194,6 +196,8 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 2
+    if asked is None:
+        speak(language_of(args))
     return _guarded(args)
 
 
@@ -285,15 +289,6 @@ def _add_examples(command: Parser, name: str) -> None:
             each.epilog = "\n".join(
                 ["examples:" if len(typed) > 1 else "example:", *(f"  {line}" for line in typed)]
             )
-
-
-def _speak(arguments: list[str]) -> None:
-    """The console speaks what ``--language`` says, before anything goes wrong."""
-    from frontdesk.runner.told import speak
-
-    given = [after for word, after in pairwise([*arguments, ""]) if word == "--language"]
-    given += [word.partition("=")[2] for word in arguments if word.startswith("--language=")]
-    speak(given[-1] if given else None)
 
 
 def _add_language(command: Parser) -> None:

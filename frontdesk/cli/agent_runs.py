@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
-from frontdesk.runner.told import tell
+from frontdesk.runner.told import console_language, tell
 from runstore.languages import languages
 from runstore.problems import InputProblem, Problem
 
@@ -160,7 +160,7 @@ def _report(args: argparse.Namespace, analysis: Analysis) -> int:
     report = document(analysis, args.language)
     write_text(args.out / "agent_runs.md", markdown(report))
     write_text(args.out / "agent_runs.html", html(report))
-    say = words("frontdesk.report", "agent_runs", args.language)
+    say = words("frontdesk.report", "agent_runs", console_language())
     for check in analysis.figures.checks:
         if check.passed is not True:
             tell(

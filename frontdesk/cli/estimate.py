@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frontdesk.cli import options
@@ -32,7 +31,7 @@ ASSUMED: dict[Assumption, str] = {
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("config", metavar="CONFIG", type=Path, help="a TOML configuration")
+    options.add_configuration(parser)
     options.add_json_option(parser)
     options.add_size_options(parser, "dialogues", "turns", "subsets")
 
@@ -40,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from frontdesk.cli import stages
 
+    options.configuration(args)
     return show(stages.load_config(args), as_json=args.json)
 
 

@@ -71,6 +71,11 @@ def run(args: argparse.Namespace) -> int:
         if args.site is not None:
             paths = [write_site(data, args.site, args.language, _moved(args.against, folder))]
             tell(f"site: {paths[0]}", file=sys.stderr)
+            tell(
+                f"{args.site} holds the site alone, to publish as it is; report.md and report.html in "
+                f"{folder.path} are not written again: tutor-arena report {folder.path}",
+                file=sys.stderr,
+            )
         else:
             paths = write_report(folder, args.language, data)
             for path in paths:
