@@ -141,11 +141,13 @@ def print_stops(config: Config) -> tuple[Cap, ...]:
 
 
 def _print_caps(estimated: Estimate) -> None:
+    from frontdesk.report.figures import count
+
     for cap in estimated.caps:
         where = f"after stage {cap.after}, in {cap.stage}" if cap.after else f"in its first stage, {cap.stage}"
         least = "at least " if cap.name == "usd" and estimated.usd is None else ""
-        cost = f"{least}{cap.planned:,.6g} are planned, {cap.before:,.6g} of them before {cap.stage}"
-        tell(f"budget.{cap.name} = {cap.cap:,.10g}: this would stop at the cap {where}; {cost}.")
+        cost = f"{least}{count(cap.planned)} are planned, {count(cap.before)} of them before {cap.stage}"
+        tell(f"budget.{cap.name} = {count(cap.cap)}: this would stop at the cap {where}; {cost}.")
         tell(f"To go through, raise budget.{cap.name}.")
 
 
