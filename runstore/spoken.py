@@ -49,6 +49,9 @@ _NAMES = frozenset(("a", "b"))
 _NAME = r"(?:(?!: ).)+?"
 """Names and places, never what stands behind a colon and a blank: that is a sentence of its own."""
 
+_GIVEN = frozenset(("values", "came", "had", "earlier"))
+"""Fields that hold what people answered: "no and yes" is no sentence of ours."""
+
 _SPOT = "spot"
 """The field of a place in a file, which may have colons of its own: ``answers.csv, line 3: lay-1, d1, clear``."""
 
@@ -81,7 +84,9 @@ def _fitting(sentence: str, language: str, groups: tuple[Tables, ...]) -> str | 
     for (package, table, key), form in forms:
         if match := form.fullmatch(sentence):
             fields = match.groupdict().items()
-            said = {name: spoken_by(value, language, *groups) for name, value in fields}
+            said = {
+                name: value if name in _GIVEN else spoken_by(value, language, *groups) for name, value in fields
+            }
             return words(package, table, language)(key, **said)
     return None
 

@@ -179,12 +179,24 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns the exit code of the contract (0, 1, 2, 3, 130)."""
-    from frontdesk.cli.language import asked_for, language_of
-    from frontdesk.runner.told import speak
+    from frontdesk.cli.language import asked_for
+    from frontdesk.runner.told import console_language, speak
 
     _print_what_can_be_printed()
     arguments = sys.argv[1:] if argv is None else argv
-    speak(asked := asked_for(arguments))
+    before, asked = console_language(), asked_for(arguments)
+    speak(asked)
+    try:
+        return _parsed(arguments, is_asked=asked is not None)
+    finally:
+        speak(before)
+
+
+def _parsed(arguments: list[str], *, is_asked: bool) -> int:
+    """``is_asked``: the console has the language that it was asked for, whatever the command works on."""
+    from frontdesk.cli.language import language_of
+    from frontdesk.runner.told import speak
+
     parser = _parser(arguments)
     if (wrong := next((word for word in arguments if not word.startswith("-")), None)) and wrong not in COMMANDS:
         return _refused(wrong, 2, f"no command {wrong!r}{_meant(wrong)}", as_json="--json" in arguments)
@@ -196,7 +208,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 2
-    if asked is None:
+    if not is_asked:
         speak(language_of(args))
     return _guarded(args)
 
