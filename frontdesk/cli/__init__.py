@@ -53,6 +53,7 @@ BEGIN = """to begin:
   tutor-arena init arena.toml    then: check, estimate and run arena.toml
   tutor-arena COMMAND --help     what a command takes, with an example"""
 
+_PRINTED = "of what is printed (default: that of the run, the configuration or the study, else en)"
 TOLD = ("init", "human")
 """Commands whose object holds what they told, line by line."""
 
@@ -310,7 +311,7 @@ def _add_language(command: Parser) -> None:
     for each in [command, *command.steps()]:
         if "--language" not in each.own_options():
             default = None if each is command else argparse.SUPPRESS
-            each.add_argument("--language", choices=languages(), default=default, help="of what is printed")
+            each.add_argument("--language", choices=languages(), default=default, help=_PRINTED)
 
 
 def _guarded(args: argparse.Namespace) -> int:
