@@ -167,7 +167,8 @@ def _report(args: argparse.Namespace, analysis: Analysis) -> int:
                 f"{'!' if check.passed is False else '-'} {one_line(check_line(check, say))}",
                 file=sys.stderr,
             )
-    tell(f"{analysis.figures.counted} of {analysis.figures.rows} rows scored -> {args.out}", file=sys.stderr)
+    tell(f"{analysis.figures.counted} of {analysis.figures.rows} rows scored", file=sys.stderr)
+    tell(f"report: {args.out / 'agent_runs.html'}", file=sys.stderr)
     if args.json:
         print(to_json(analysis.figures, indent=True).decode())
     return 0 if analysis.complete else 1
