@@ -41,7 +41,8 @@ def _points(limit: float | None) -> str:
     """A limit; on which side of zero it lies is seen also where it rounds to zero."""
     if limit is None:
         return "…"
-    return f"{limit:+.0f}" if round(limit) or not limit else f"{limit:+.1f}"
+    shown = round(limit, 6) + 0.0  # noise of the arithmetic has no side, and zero no sign of its own
+    return f"{shown:+.0f}" if round(shown) or not shown else f"{shown:+.1f}"
 
 
 def places_text(places: tuple[int, int] | None) -> str:

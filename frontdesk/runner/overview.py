@@ -28,7 +28,8 @@ _FILES: tuple[tuple[State, str], ...] = (
 @dataclass(frozen=True, slots=True)
 class Overview:
     """One run. ``changed``: when its last file was written (UTC, ISO 8601, whole seconds); ``dialogues``: how many
-    dialogues carry the ratings, or how many there are where nothing is rated. ``leader`` is the first endpoint, ``better`` those it is better than."""
+    dialogues carry the ratings, or how many there are where nothing is rated. ``leader`` is the first endpoint,
+    ``better`` those it is better than."""
 
     folder: str
     name: str

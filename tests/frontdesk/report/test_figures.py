@@ -10,7 +10,8 @@ from frontdesk.report.plots.axes import plain
 
 def test_a_tiny_limit_keeps_its_side_and_its_form() -> None:
     assert span_of_points(3e-05, 0.3) == "[+0.0, +0.3]"
-    assert span_of_points(-2e-9, None) == "[-0.0, …]"
+    assert span_of_points(-2e-5, None) == "[-0.0, …]"
+    assert span_of_points(-2e-13, 0.0) == "[+0, +0]"
     assert span_of_points(-12.4, 7.6) == "[-12, +8]"
 
 
