@@ -251,7 +251,7 @@ class Verdict(Record):
 
 
 class Sheet(Record):
-    """One judge's (or person's) filled-in rubric for one subject; None is a value that is missing.
+    """One judge's (or person's) filled-in rubric for one session; None is a value that is missing.
 
     ``flags``: the declared yes-or-no fields that floor rules depend on. ``not_applicable``: element keys by item
     key that the judge set aside (their value is None too). ``readable``: whether any value could be read;

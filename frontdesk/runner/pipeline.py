@@ -12,7 +12,7 @@ from arena.judge import Judged, Judging, judge_match
 from arena.kept import KeptRounds
 from arena.matches import Answered
 from arena.sequential.goal import Goal
-from arena.trial import JudgeTrial, tried_ahead
+from arena.trial import JudgeTrial
 from frontdesk.runner import plan, prepare, published
 from frontdesk.runner.casting import Casting
 from frontdesk.runner.judged import Item as MatchItem
@@ -40,6 +40,7 @@ from simulator.conversation import Held, converse
 if TYPE_CHECKING:
     from arena.learning.result import StudentSide
     from frontdesk.runner.goals import Table
+    from simulator.knowledge.rollout import Grown
 
 
 class Pipeline(StageWork):
@@ -97,7 +98,8 @@ class Pipeline(StageWork):
                     complete += held.dialogue.complete
                     out.add(held.dialogue)
 
-            flow = await self._stream("simulate", planned, hold, take, asked)
+            heard: Heard[Held] = Heard(ahead=range(plan.ahead_of_batch(self.config, "simulate", len(planned))))
+            flow = await self._stream("simulate", planned, hold, take, asked, heard)
         self._published("simulate", failures, "dialogues.jsonl")
         self.end("simulate", flow, len(planned), f"{complete} of {len(planned)} dialogues")
         return self.folder.dialogues()
@@ -253,9 +255,8 @@ class Pipeline(StageWork):
 
         if self.batch_poll_s is None:
             return Heard(hear)
-        each_judge = how.needed // len(how.judges)
-        ahead = tried_ahead(trial.rounds, asked, each_judge)
-        trial.rounds = min(trial.rounds, ahead * each_judge)
+        ahead = plan.ahead_of_batch(self.config, "judge", asked)
+        trial.rounds = min(trial.rounds, ahead * (how.needed // len(how.judges)))
         return Heard(hear, range(ahead))
 
     def _try(self, trial: JudgeTrial | None, judged: Judged, before: Judged | None, earlier: KeptRounds) -> None:
@@ -287,7 +288,8 @@ class Pipeline(StageWork):
         self.folder.write_manifest(self.config, stage.hashes, stage.inputs)
         work = stage.work(subsets, replies)
         asked = [name for name in stage.endpoints if name in self.opened().endpoints]
-        gathered = await self.ask_each("student", work, stage.grow, asked)
+        heard: Heard[Grown] = Heard(ahead=range(plan.ahead_of_batch(self.config, "student", len(work))))
+        gathered = await self.ask_each("student", work, stage.grow, asked, heard)
         side = stage.publish(self.folder, subsets, gathered.done)
         failures = [failure for _, grown in gathered.done for failure in grown.failures]
         failures += [as_failed("", error).record("student", branch.name) for branch, error in gathered.failed]
