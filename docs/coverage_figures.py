@@ -41,35 +41,28 @@ def ratings() -> Picture:
 
 def judges() -> Picture:
     own = table("judges", "two judges", "5")
-    rows = [
-        one
-        for row in own[1:]
-        for at, dialogues in enumerate(own[0][1:], 1)
-        for one in dot(f"{row[0].split("'s ")[-1]}: {dialogues}", [row[at]], own.index(row) - 1)
-    ]
+    rows = list[Dot]()
+    for colour, (name, *cells) in enumerate(own[1:]):
+        for dialogues, cell in zip(own[0][1:], cells, strict=True):
+            rows += dot(f"{name.rpartition(' ')[2]}: {dialogues}", [cell], colour)
     return drawn(rows, "How often intervals of two judges' agreement hold the truth, by number of dialogues")
 
 
 def agreement() -> Picture:
     own = table("agreement", "design", "kappas")
     kinds, items = ("kappa, alpha, AC", "ICC"), ("5, 8", "10", "20", "50")
-    rows = [
-        one
-        for k, kind in enumerate(kinds)
-        for at, number in enumerate(items)
-        for one in dot(f"{kind}: {number}", (row[1 + len(items) * k + at] for row in own[1:]), k)
-    ]
+    rows = list[Dot]()
+    for k, kind in enumerate(kinds):
+        for at, number in enumerate(items, 1 + len(items) * k):
+            rows += dot(f"{kind}: {number}", (row[at] for row in own[1:]), k)
     return drawn(rows, "How often intervals of agreement hold the truth, by number of items")
 
 
 def fewer_calls() -> Picture:
     own = table("fewer-calls", "at the stop", "hold")
-    rows = [
-        one
-        for row in own[1:]
-        for at, label in enumerate((row[0], "ordinary"))
-        for one in dot(label, [row[1 + at]], at)
-    ]
+    rows = list[Dot]()
+    for name, holds, ordinary in own[1:]:
+        rows += [*dot(name, [holds], 0), *dot("ordinary", [ordinary], 1)]
     return drawn(rows, "How often limits at the stop hold the truth, beside ordinary intervals")
 
 
