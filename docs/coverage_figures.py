@@ -18,8 +18,8 @@ from runstore.publish import write_text
 
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "coverage"
-NOMINAL = 95.0
-AXIS = "% of the intervals that hold the truth: lowest (dot) to highest"
+NOMINAL = 0.95
+AXIS = "Share of the intervals that hold the truth: lowest (dot and number) to highest"
 Table = list[list[str]]
 
 
@@ -72,7 +72,7 @@ def dot(label: str, cells: Sequence[str] | Iterator[str], colour: int) -> list[D
     if not found:
         return []
     low, high = min(found), max(found)
-    return [Dot(label, low, low, high, colour, f"{low:g}" if low == high else f"{low:g}–{high:g}")]
+    return [Dot(label, low / 100, low / 100, high / 100, colour, f"{low:.1f}%")]
 
 
 def numbers(cell: str) -> list[float]:
@@ -81,7 +81,7 @@ def numbers(cell: str) -> list[float]:
 
 
 def drawn(rows: Sequence[Dot], title: str) -> Picture:
-    return dots(rows, title, reference=NOMINAL, axis=AXIS)
+    return dots(rows, title, reference=NOMINAL, percent=True, axis=AXIS)
 
 
 def table(page: str, *heads: str) -> Table:
