@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
 from gateway.errors import BudgetReached
@@ -74,11 +75,14 @@ class Budget:
     most (:class:`Most`), so the cap is never passed where that is sure. Where it is not, a call counts as its most
     or as the largest so far, whichever is more; where that does not fit, one goes out alone, as long as it fits by
     the mean: the cap may then be passed by what that one takes.
+
+    ``trial_calls``: of an endpoint that never says anything, so many calls are paid for (0: any number).
     """
 
     usd: float | None = None
     calls: int | None = None
     tokens: int | None = None
+    trial_calls: int = 30
     total: Spent = field(default_factory=Spent)
     in_flight: int = 0
     _sure: Most = field(default_factory=Most)
@@ -217,10 +221,10 @@ class Budget:
     def _reached(self, cap: float, spent: float, unit: Unit, own: float | None) -> str:
         lost = f" ({self._lost} attempts that were lost each count as the largest)" if self._lost else ""
         called = "USD" if unit == "usd" else unit
-        said = f"the cap of {cap:g} {called} is reached: {spent:.6g} spent{lost}"
+        said = f"the cap of {_figure(cap, unit)} {called} is reached: {_figure(spent, unit)} spent{lost}"
         less = ""
         if own is not None and spent < cap:
-            said += f", and the next call may take up to {own:.4g} by its max_output_tokens"
+            said += f", and the next call may take up to {_figure(own, unit)} by its max_output_tokens"
             less = ", or lower max_output_tokens"
         return f"{said}; to go on, raise budget.{unit}{less}"
 
@@ -229,3 +233,8 @@ class Budget:
         if self._change is None:
             self._change = asyncio.get_running_loop().create_future()
         return self._change
+
+
+def _figure(value: float, unit: Unit) -> str:
+    """Tokens with thousands marked, dollars with six digits that say something; never in exponent form."""
+    return f"{Decimal(f'{value:.6g}'):f}" if unit == "usd" else f"{value:,.0f}"

@@ -19,7 +19,8 @@ from typing import Any, TypeVar, cast
 import orjson
 from pydantic import BaseModel, ValidationError
 
-from runstore.problems import InputProblem
+from runstore.expected import expected_of
+from runstore.problems import InputProblem, in_file
 from runstore.results import Result
 
 R = TypeVar("R", bound=BaseModel)
@@ -174,7 +175,7 @@ def parse_record(kind: type[R], row: object, file: Path | str, line: int | None 
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         found = None if first["type"] == "missing" else first.get("input")
-        raise InputProblem(file, first["msg"], found=found, line=line, field=field) from error
+        raise InputProblem(file, expected_of(first), found=found, line=line, field=field) from error
 
 
 def _bytes(path: Path) -> bytes:
@@ -258,7 +259,8 @@ def require_columns(path: Path, header: Sequence[str], names: Iterable[str]) -> 
     """Raises InputProblem where one of these columns is not in the header, or stands there twice."""
     for name in names:
         if name not in header:
-            raise InputProblem(path, f"a column {name!r}", found=", ".join(header), line=1)
+            there = ", ".join(in_file(path, each) for each in header)
+            raise InputProblem(path, f"a column {name!r}", found=there, line=1)
         if header.count(name) > 1:
             raise InputProblem(path, "each column once", found=f"{name!r} twice", line=1)
 

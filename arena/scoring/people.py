@@ -1,4 +1,4 @@
-"""Sheets that people filled in: in the form of ``sheets.jsonl``, or as a wide table of subjects and elements."""
+"""Sheets that people filled in: in the form of ``sheets.jsonl``, or as a wide table of sessions and elements."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _JUDGE = ("rater", "teacher", "평가자", "채점자", "심사자", "교사")
 
 
 def read_people(path: Path, rubric: Rubric, sessions: Sequence[Session], judges: Sequence[str]) -> list[Sheet]:
-    """Sheets of these subjects by people who are none of the ``judges``.
+    """Sheets of these sessions by people who are none of the ``judges``.
 
-    A wide table has a row a subject and person: columns ``subject``, ``judge``, and one of whole numbers for every
+    A wide table has a row a session and person: columns ``subject``, ``judge``, and one of whole numbers for every
     element (``A1.concept_accuracy``), scale (``A1``) and flag; a blank cell is a missing value.
     Raises InputProblem; for a table that is neither form, with the whole header that a wide table has.
     """
@@ -84,7 +84,7 @@ def _check_wide(table: Table, rubric: Rubric) -> None:
             "one sheet a line as in sheets.jsonl, or a table with a row a subject and person, whole numbers in its"
             f" cells, and the header {','.join(wanted)}"
         )
-        raise InputProblem(table.path, expected, found=",".join(table.header) or "no columns", line=1)
+        raise InputProblem(table.path, expected, found=table.own_header or "no columns", line=1)
 
 
 def _wide_sheet(path: Path, line: int, row: Mapping[str, Any], rubric: Rubric) -> Sheet:

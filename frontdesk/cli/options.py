@@ -16,6 +16,24 @@ def add_config_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_configuration(parser: argparse.ArgumentParser, what: str = "a TOML configuration") -> None:
+    """``CONFIG``, or ``--config CONFIG`` as the single stages have it; :func:`configuration` takes it."""
+    parser.add_argument("place", nargs="?", type=Path, metavar="CONFIG", help=what)
+    parser.add_argument("--config", type=Path, metavar="CONFIG", help="the same as CONFIG")
+
+
+def configuration(args: argparse.Namespace) -> Path:
+    """The file that :func:`add_configuration` took. Raises Problem where there is none, or two."""
+    place: Path | None = args.place
+    given: Path | None = args.config
+    if place is not None and given is not None:
+        raise Problem(f"{args.command}: found two configurations, {place} and {given}; expected one")
+    if place is None and given is None:
+        raise Problem(f"{args.command}: found no configuration, expected CONFIG (tutor-arena init writes one)")
+    args.place, args.config = None, place or given
+    return args.config
+
+
 def add_run_folder(parser: argparse.ArgumentParser) -> None:
     """The run folder that a command reads: ``RUN``, or ``--run DIR`` as before; :func:`run_folder` takes it."""
     parser.add_argument("folder_first", nargs="?", type=Path, metavar="RUN", help="the run folder")
@@ -63,6 +81,7 @@ def add_stage_options(parser: argparse.ArgumentParser) -> None:
     """What every stage that asks models has."""
     add_place(parser)
     add_run_options(parser)
+    add_on_option(parser)
     add_batch_options(parser)
     add_json_option(parser)
 
@@ -76,7 +95,6 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "--change", action="store_true", help="let a changed configuration recompute this run folder"
     )
     parser.add_argument("--durable", action="store_true", help="sync the journal to disk with every write")
-    add_on_option(parser)
 
 
 def source(text: str) -> Path | str:

@@ -83,7 +83,8 @@ def test_single_stages_and_what_is_made_of_a_run(config, tmp_path, capsys):
     assert {row["same"] for row in verified["files"]} == {True}
     assert said(capsys, 0, "compare", run, run, "--json")["shared"] == 6
     assert said(capsys, 0, "runs", tmp_path, "--json")["state"] == "rated"
-    assert said(capsys, 0, "calls", "--repair", run, "--json") == {"run": str(run), "repairs": []}
+    repaired = {"run": str(run), "repairs": [], "answers_gone": 0}
+    assert said(capsys, 0, "calls", "--repair", run, "--json") == repaired
     assert list(said(capsys, 0, "agent-runs", AGENT_RUNS, "--dry-run", "--json")) == ["tables"]
     assert said(capsys, 0, "run", config, "--dry-run", "--json") == said(capsys, 0, "estimate", config, "--json")
     given = ("--input", run / "dialogues.jsonl", "--output", tmp_path / "s.jsonl", "--subsets", 3)
@@ -154,7 +155,8 @@ def test_a_refresh_that_stopped_says_so_and_one_that_was_dropped_too(provider, t
 def test_a_study_tells_its_lines(tmp_path, capsys):
     made = said(capsys, 0, "human", "init", tmp_path / "study", "--json")
     assert any("human plan" in line for line in made["told"])
-    planned = said(capsys, 0, "human", "plan", tmp_path / "study/study.toml", "--out", tmp_path / "plan", "--json")
+    planned = said(capsys, 0, "human", "plan", tmp_path / "study/study.toml", "--out", tmp_path / "plan",
+                   "--language", "en", "--json")  # fmt: skip
     assert (planned["state"], planned["exit_code"]) == ("done", 0)
     assert any("items planned" in line for line in planned["told"])
     assert said(capsys, 0, "init", tmp_path / "c.toml", "--json")["told"][0].startswith("wrote ")

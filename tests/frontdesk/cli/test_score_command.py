@@ -238,7 +238,7 @@ def test_a_persons_sheet_that_the_rubric_does_not_allow_is_refused(
     }
     people.write_text("\n" + json.dumps(row | change), encoding="utf-8")
     config, source, out = scripted(tmp_path, j=[sheet_text(1)]), dialogues(tmp_path), tmp_path / "out"
-    assert score(config, source, out, "--sheets", str(people)) == 2
+    assert score(config, source, out, "--sheets", str(people), "--language", "en") == 2
     assert f"{people}{told}" in capsys.readouterr().err
     assert not out.exists()
 
@@ -268,6 +268,16 @@ def test_scores_of_two_modes_become_a_leaderboard(tmp_path: Path) -> None:
     assert json.loads((board / "leaderboard.json").read_bytes())["models"][0]["ties"] == 2
 
 
+def test_it_ends_with_what_came_of_it_and_where_the_report_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, out = scripted(tmp_path, j=[sheet_text(1)]), tmp_path / "out"
+    assert score(config, dialogues(tmp_path), out, "--language", "en") == 0
+    said = capsys.readouterr()
+    assert "The mean total is 40.0 on a scale from" in " ".join(said.out.split())
+    assert said.err.endswith(f"report: {out / 'score.html'}\n")
+
+
 @pytest.mark.parametrize(
     ("more", "judges", "told"),
     [
@@ -287,7 +297,7 @@ def test_mistakes_are_told_before_anything_is_called(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], more: tuple[str, ...], judges: tuple[str, ...], told: str
 ) -> None:
     config, source, out = scripted(tmp_path, j=[sheet_text(1)]), dialogues(tmp_path), tmp_path / "out"
-    assert score(config, source, out, *more, judges=judges) == 2
+    assert score(config, source, out, *more, "--language", "en", judges=judges) == 2
     assert told in capsys.readouterr().err
     assert not out.exists()
 
@@ -300,7 +310,7 @@ def test_a_cap_stops_the_run_with_what_is_finished_and_more_money_ends_it(
     config.write_text(text.replace("calls = 10000", "calls = 5"), encoding="utf-8")
     assert score(config, source, out) == 3
     assert len((out / "sheets.jsonl").read_text(encoding="utf-8").splitlines()) == 5
-    assert "5 of 12" in capsys.readouterr().err
+    assert "한도 5 호출에 이름; 이어 가려면 budget.calls를 올리세요. 12개 중 5개" in capsys.readouterr().err
     notes = json.loads((out / "score.json").read_bytes())["notes"]
     assert notes[0] == "j: 12 sheets wanted, 7 not asked, the run was stopped."
     config.write_text(text, encoding="utf-8")
@@ -319,3 +329,37 @@ def test_one_sheet_a_model_and_a_table_with_the_models_side_by_side(tmp_path: Pa
     assert [rows[0][name] for name in header[:6]] == ["s0", "freepass", "q0", "40", "39", "39.5"]
     assert len(rows) == 4
     assert "A 3–15, B 3–15, C 2–10, 총점 8–40" in (out / "score.md").read_text(encoding="utf-8")
+
+
+def test_where_nothing_applies_nothing_is_missing(tmp_path, capsys):
+    """A subject that an item says nothing of has no total, which is its own state and no failure of the run."""
+    element = "{key: %s, question: 'Is it?', not_applicable: true}"
+    (tmp_path / "r.yaml").write_text(
+        "name: list\nversion: '1'\ntitle: List\nsubject: dialogue\nevidence: none\nareas:\n"
+        "  - key: F\n    title: F\n    items:\n"
+        "      - {key: list, label: L, title: List, arithmetic: share, points: 1, elements: ["
+        f"{element % 'p'}, {element % 'q'}]}}\n",
+        encoding="utf-8",
+    )
+    replies = [
+        '{"list": {"p": 1, "q": "not applicable"}}',
+        '{"list": {"p": "not applicable", "q": "not applicable"}}',
+    ]
+    config = scripted(tmp_path, j=replies)
+    given = ["--input", str(dialogues(tmp_path, 2)), "--rubric", str(tmp_path / "r.yaml"), "--judge", "j"]
+    out = tmp_path / "out"
+    assert main(["score", *given, "--config", str(config), "--out", str(out), "--language", "en"]) == 0
+    report = (out / "score.md").read_text(encoding="utf-8")
+    assert "For 1 of 2 rows nothing of an item applies" in report and "missing" not in report.split("# List")[0]
+    assert [row["total"] for row in read_csv(out / "scores.csv")[1]] == ["1", ""]
+
+
+def test_the_paired_test_says_how_its_p_was_found_and_what_became_of_zeros(tmp_path: Path) -> None:
+    lower = sheet_text(1, A1={"curriculum_hierarchy": 0})
+    config = scripted(tmp_path, j=[*[lower] * 3, *[sheet_text(1)] * 9])
+    given = ("--compare", "mode", "--match", "question", "--language", "en")
+    assert score(config, dialogues(tmp_path), tmp_path / "out", *given) in (0, 1)
+    text = (tmp_path / "out" / "score.md").read_text(encoding="utf-8")
+    assert (
+        "two-sided, p 1.0000 (exact: all 2^1 sign patterns counted; zero differences dropped before rank" in text
+    )
