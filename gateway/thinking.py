@@ -48,9 +48,17 @@ SPOKEN_OF = (
 )
 """What goes on behind a mark in a sentence about it: nobody's server left the mark there."""
 _GOES_ON = re.compile(SPOKEN_OF)
+_SUBJECT = re.compile(
+    r"[^\S\n]*[,;:?!)\]”’\"'—–]"
+    r"|[^\S\n]+(?:ha[sd]|have|do|does|did|can|could|will|would|shall|should|must|may|might|never|cannot|on|without"
+    r"|(?:is|are|was|were|do|does|did|has|can|could|would|should)n['’]t"
+    r"|(?!(?:this|its|yes|always|sometimes|perhaps|besides|students|kids)\b)[a-z]{3,}(?<![su])s)\b"
+)
+"""Behind a tag that nothing closes: a sentence of which the tag is the subject, as no thought begins."""
 _BLANK_LINE = re.compile(r"[^\S\n]*+\n\s*\n")
 _BLANKS = re.compile(r"\s*+")
 _SENTENCE_END = tuple(".!?…。！？)]}*")
+_PAIRS = ('""', "''", "“”", "‘’", "「」", "«»")
 _QUOTES = ("`", '"', "'", "“", "‘", "「", "«")
 
 _HINTS = ("HOUGHT", "hought", "HINK", "hink", "reasoning>", "scratchpad>", "channel|>", "assistantfinal")
@@ -74,7 +82,8 @@ def without_thinking(text: str) -> str:
     Thinking is a block of tags (nested ones too), all before a closing tag that nothing opened (some servers
     swallow the opening one), and every harmony channel but the final one. What never closes is thinking to its
     end, but for one in square brackets. A mark with a sentence about it behind (``<thought> is a tag``) is spoken
-    of, and so is a tag in a sentence, in quotes or in code: it ends nothing.
+    of, and so is a tag in a sentence, in quotes or in code: it ends nothing, and where nothing else does either,
+    the one at the start was spoken of too.
     """
     if not ("<" in text or "[" in text or "◁" in text or _STARTS_TOLD.match(text)):
         return text  # nearly every reply
@@ -109,6 +118,8 @@ def _end_of_channel(text: str, start: int) -> int | None:
         if header["channel"] == "final":
             return header.end()
         following = _HARMONY_NEXT.search(text, header.end())
+        if following is None and _SUBJECT.match(text, header.end()):
+            return None
         return following.end() if following else len(text)
     for begins, ends in _TOLD:
         if (told := begins.match(text, start)) and (final := ends.search(text, told.end())):
@@ -121,7 +132,7 @@ def _end_of_tags(text: str, start: int, marks: list[re.Match[str]], place: int) 
     if opening := _STARTS_OPEN.match(text, start):
         # A word in square brackets heads a task on a worksheet too, until something closes it.
         is_said = opening[0].endswith("]") or _GOES_ON.match(text, opening.end()) is not None
-        end = _end_of_block(text, marks, place, is_said=is_said)
+        end = _end_of_block(text, marks, place, is_said=is_said or _SUBJECT.match(text, opening.end()) is not None)
         return None if end and _GOES_ON.match(text, end) and "\n" not in text[start:end].strip() else end
     if place == len(marks) or marks[place]["open"] or _is_spoken_of(text, start, marks[place]):
         return None
@@ -131,15 +142,27 @@ def _end_of_tags(text: str, start: int, marks: list[re.Match[str]], place: int) 
 def _end_of_block(text: str, marks: list[re.Match[str]], place: int, *, is_said: bool) -> int | None:
     """The end of a block with as many closing tags as opening ones, else of its first closing tag, else all.
 
-    A tag that nothing closes is no thinking where somebody said it.
+    A tag in quotes or in code closes nothing. One that nothing closes is no thinking where somebody said it, or
+    where others are quoted.
     """
     depth, first = 0, None
     for mark in islice(marks, place, None):
+        if depth and _is_quoted(text, mark):
+            is_said = True
+            continue
         depth += 1 if mark["open"] else -1
         first = first or (mark.end() if mark["close"] else None)
         if depth == 0:
             return mark.end()
     return first or (None if is_said else len(text))
+
+
+def _is_quoted(text: str, mark: re.Match[str]) -> bool:
+    """Whether a mark stands in quotes or in code, between two of the same signs."""
+    before = text[text.rfind("\n", 0, mark.start()) + 1 : mark.start()]
+    after = text[mark.end() :].partition("\n")[0]
+    pair = before[-1:] + after[:1]
+    return (before.count("`") % 2 == 1 and "`" in after) or pair in _PAIRS
 
 
 def _is_spoken_of(text: str, start: int, mark: re.Match[str]) -> bool:

@@ -1,7 +1,7 @@
 """The record of every call: append-only JSON lines, from which everything else of a run is computed.
 
 A run's ``journal/`` holds one segment a process, named so that they sort by time. A segment starts with a header
-line (format version, program, host); every other line is
+line (format, program and its version, host); every other line is
 
     {"key": K, "state": "sent" | "ok" | "failed" | "truncated" | "note", ..., "crc": C}
 
@@ -26,6 +26,7 @@ import socket
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -78,12 +79,11 @@ class Journal:
         self._tick: asyncio.Future[None] | None = None
         self._dirty = False
         self._syncing: asyncio.TimerHandle | None = None
-        if not read_only:
-            folder.mkdir(parents=True, exist_ok=True)
+        self._answers: Counter[int] = Counter()
         self._load()
         self._segment, self._size = -1, 0
         if not read_only:
-            self._open_segment()
+            self.begin()
 
     # -- reading
 
@@ -141,6 +141,10 @@ class Journal:
         """Finished calls that can be served."""
         return len(self._where)
 
+    def answers(self) -> dict[str, int]:
+        """How many answers each segment holds, by its name; one that stands in two segments counts in both."""
+        return {self._paths[number].name: count for number, count in sorted(self._answers.items())}
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """Every line of every segment, parsed, in order of writing; header lines left out."""
         self._write()
@@ -196,12 +200,19 @@ class Journal:
             open_calls[short] = others
         if state == b'ok",':
             self.states["ok"] += 1
+            self._answers[place >> _OFFSET_BITS] += 1
             self._where[short] = place
         else:
             self.states[line[_STATE_START : line.index(b'"', _STATE_START)].decode()] += 1
             self._failed[short] = place
 
     # -- writing
+
+    def begin(self) -> None:
+        """A segment of its own: what was opened for reading only is written from now on."""
+        self.read_only = False
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._open_segment()
 
     def put(self, key: str, state: State, body: bytes) -> None:
         """Add one line; ``body`` is the rest of its JSON object, starting with a comma (or empty).
@@ -214,6 +225,7 @@ class Journal:
         head = b'{"key":"%b","state":"%b"%b' % (key.encode(), state.encode(), body)
         line = sealed(head)
         if state == "ok":
+            self._answers[self._segment] += 1
             self._where[int(key[:16], 16)] = self._segment << _OFFSET_BITS | self._size
         elif state != "sent" and state != "note":
             self._failed[int(key[:16], 16)] = self._segment << _OFFSET_BITS | self._size
@@ -329,7 +341,8 @@ class Journal:
         self._path, begun, self._out = new_segment(self.folder)
         self._paths.append(self._path)
         self._segment = len(self._paths) - 1
-        first = header(pid=os.getpid(), host=socket.gethostname(), at=round(time.time(), 3), name=self._path.stem)
+        by = {"program": f"tutor-arena {version('tutor-arena')}", "pid": os.getpid(), "host": socket.gethostname()}
+        first = header(**by, at=round(time.time(), 3), name=self._path.stem)
         self._pending.append(first)
         self._header_size = self._size = self._pending_size = len(first)
         try:

@@ -30,6 +30,10 @@ _SET_ASIDE = re.compile(r".*\.damaged-\d+|\..*\.tmp")
 _PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"BZh")
 _BOM = b"\xef\xbb\xbf"
 _START = b'{"key":"'
+_NEWER = (
+    "go on with the version that wrote it (pip install --upgrade tutor-arena), or move the file out of journal/ "
+    "(then tutor-arena calls --repair RUN: what it holds is asked and paid for again)"
+)
 _WAY_ON = "tutor-arena calls --repair RUN sets what is damaged aside"
 
 
@@ -136,13 +140,14 @@ def _is_torn(line: bytes) -> bool:
 
 
 def _check_version(path: Path, line: bytes) -> None:
-    version = orjson.loads(line).get("journal")
+    said = orjson.loads(line)
+    version = said.get("journal")
     if version is None:
         raise InputProblem(path, f"the header of a segment ({_WAY_ON})", found="a call", line=1)
     if version != VERSION:
-        raise InputProblem(
-            path, f"journal format {VERSION} (made by this or an older program)", found=version, line=1
-        )
+        by = said.get("program") or "a program that does not say its version"
+        where = f" on {said['host']}" if said.get("host") else ""
+        raise InputProblem(path, f"format {VERSION}: {_NEWER}", found=f"format {version} of {by}{where}", line=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 What a contestant said is kept as it came (:func:`read_reply`), but for
 
     thinking_removed     a model's leaked thinking, from the start of the text to the mark that closes it
-    role_prefix          the speaker's own label before it ("Teacher:", "### Teacher", "[선생님]", a template's)
+    role_prefix          the speaker's own label before it ("Teacher:", "### Teacher", "[선생님]", a template's),
+                         unless it heads a dialogue that is written down there
 
 The simulated student and the baseline teacher are our own, and more of theirs is set right (:func:`read_speech`):
 
@@ -27,6 +28,7 @@ from runstore.records import Removed, Role
 from simulator.ending import without_end
 from simulator.labels import FIRST
 from simulator.overrun import is_material, overrun_at
+from simulator.written_dialogue import begins_dialogue
 
 LONGEST_EXCERPT = 200
 MOST_LABELS = 4
@@ -51,7 +53,7 @@ class Speech:
 
 def read_reply(raw: str) -> Speech:
     """A contestant's reply: all of it, but for thinking at its start and a teacher's label in first position."""
-    editing = _Editing(clean_unicode(raw), "teacher")
+    editing = _Editing(clean_unicode(raw), "teacher", writes_dialogues=True)
     editing.take_off_the_start()
     return editing.speech()
 
@@ -71,8 +73,9 @@ def read_speech(raw: str, role: Role) -> Speech:
 class _Editing:
     """A text as the rules change it."""
 
-    def __init__(self, text: str, role: Role) -> None:
-        self.text = text
+    def __init__(self, text: str, role: Role, *, writes_dialogues: bool = False) -> None:
+        """``writes_dialogues``: whether a dialogue in the text may be a quotation, and is no overrun."""
+        self.text, self.writes_dialogues = text, writes_dialogues
         self.role: Role = role
         self.notes: list[str] = []
         self.removed: list[Removed] = []
@@ -93,6 +96,8 @@ class _Editing:
     def _take_off_label(self, role: Role, rule: str) -> bool:
         label = FIRST[role].match(self.text)
         if label is None or is_material(self.text[label.end() :], _OTHER[role]):
+            return False
+        if self.writes_dialogues and begins_dialogue(self.text, role, _OTHER[role]):
             return False
         self._take_off(rule, label.end())
         return True

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from arena.reading.text import CUT_OFF, finished, folded, plain_text
+from arena.reading.withdrawn import withdrawn
 from gateway.thinking import without_thinking
 
 Letter = Literal["a", "b", "c"]
@@ -55,7 +56,7 @@ def read_marker(raw: str, *, finish: str = "stop", quoted: Sequence[str] = ()) -
     taken off first. ``quoted`` are the texts that were judged: a ``###`` line that also stands in one of them,
     together with its letter, is a quotation and is passed over. From the deciding line to the end of the reply
     one and the same letter may occur any number of times; two different ones are a conflict. A letter that is
-    denied, asked or struck out decides nothing, nor do the form's three lines, copied. Never raises.
+    denied, asked, struck out or taken back decides nothing, nor do the form's three lines, copied. Never raises.
     """
     if not finished(finish):
         return LetterReading(None, CUT_OFF)
@@ -100,6 +101,9 @@ def _one_letter(section: str) -> LetterReading:
         return LetterReading(None, f"no decision: {' '.join(undecided[0].split())}")
     letters = {match.lower() for match in _LETTER.findall(section)}
     if len(letters) == 1:
+        last = max(match.end() for match in _LETTER.finditer(section))
+        if words := withdrawn(section[last:]):
+            return LetterReading(None, f"taken back: {words}")
         return LetterReading(cast("Letter", letters.pop()))
     if letters:
         return LetterReading(None, f"conflicting letters after ###: {', '.join(sorted(letters))}")

@@ -13,6 +13,7 @@ from typing import Any, cast
 from arena.reading.escapes import escape_latex
 from arena.reading.repair import repaired
 from arena.reading.text import CUT_OFF, finished, folded
+from arena.reading.withdrawn import withdrawn
 from gateway.thinking import without_thinking
 
 Object = dict[str, Any]
@@ -69,8 +70,8 @@ def read_object(
     A reply that parses is never cleaned. Otherwise the thinking at its start goes, and every complete object in
     the text is read strictly, or by the strict rules after repair. An object that stands word for word in one of
     the ``quoted`` texts is not the judge's own. Where several differ, the one that stands alone after the last
-    ``###`` or in a code fence counts, else none. What ends before its closing brace was cut off. A key given twice
-    with different values is null. Never raises.
+    ``###`` or in a code fence counts, else none. What ends before its closing brace was cut off, and what is taken
+    back behind it is no answer. A key given twice with different values is null. Never raises.
     """
     if not finished(finish):
         return ObjectReading(None, reason=CUT_OFF)
@@ -88,8 +89,11 @@ def read_object(
     if unquoted and not candidates:
         return ObjectReading(None, reason="the only object is denied")
     if any(candidate.value is not None for candidate in candidates):
-        if _goes_on(text[candidates[-1].end :], keys):
+        behind = text[candidates[-1].end :]
+        if _goes_on(behind, keys):
             return ObjectReading(None, reason="another object begins behind the last whole one")
+        if words := withdrawn(behind):
+            return ObjectReading(None, reason=f"taken back: {words}")
         return _chosen(text, candidates)
     return _damaged(text, keys, sources)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from arena.reading.text import CUT_OFF, finished, plain_text, trimmed
+from arena.reading.withdrawn import withdrawn
 from gateway.thinking import without_thinking
 from runstore.tables import width_folded
 
@@ -109,7 +110,9 @@ def read_score(
     of_whole = [end for end in ends if _OF_WHOLE.search(before[end])]
     if not of_whole and len(ends) != 1:
         return ScoreReading(None, "several scores, none of the whole" if ends else "no labelled score")
-    given = text[(of_whole or ends)[-1] :].strip().split("\n", 1)[0]
+    given, _, behind = text[(of_whole or ends)[-1] :].strip().partition("\n")
+    if words := withdrawn(behind):
+        return ScoreReading(None, f"taken back: {words}")
     return _lone_number(given.strip().removesuffix("."), low, high)
 
 

@@ -53,6 +53,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _repair(folder: Path, *, as_json: bool) -> int:
     """Say what was set aside, line by line, and what that means."""
+    from frontdesk.runner.before import kept
+    from frontdesk.runner.held import accept
+    from frontdesk.runner.runfolder import RunFolder
     from runstore.publish import to_json
     from runstore.runlock import RunLock
     from runstore.segments import repair
@@ -60,16 +63,22 @@ def _repair(folder: Path, *, as_json: bool) -> int:
     if not (folder / "journal").is_dir():
         raise Problem(f"calls --repair: found no journal in {folder}, expected a run folder")
     with RunLock(folder):
-        repairs = repair(folder / "journal")
+        repairs, gone = repair(folder / "journal"), accept(folder)
+        if (earlier := kept(RunFolder(folder))).journal.is_dir():  # the same segments, and files made of them
+            repair(earlier.journal)
+            accept(earlier.path)
     if as_json:
-        print(to_json({"run": str(folder), "repairs": [asdict(done) for done in repairs]}, indent=True).decode())
+        done = {"run": str(folder), "repairs": [asdict(done) for done in repairs], "answers_gone": gone}
+        print(to_json(done, indent=True).decode())
         return 0
     for done in repairs:
         lines = ", ".join(map(str, done.damaged[:20])) + (" …" if len(done.damaged) > 20 else "")
         what = f"{len(done.damaged)} damaged lines ({lines})" if done.damaged else "line ends set right"
         tell(f"{done.segment}: {what}; the file as it was: {done.set_aside}")
         tell(f"{done.segment}: {done.kept} whole lines stay; the other calls are asked again when needed")
-    if not repairs:
+    if gone:
+        tell(f"journal: {gone} answers are gone; these calls are asked and paid for again when needed")
+    if not repairs and not gone:
         tell("nothing is damaged")
     return 0
 

@@ -28,10 +28,11 @@ def configuration(args: argparse.Namespace) -> Path:
     given: Path | None = args.config
     if place is not None and given is not None:
         raise Problem(f"{args.command}: found two configurations, {place} and {given}; expected one")
-    if place is None and given is None:
+    path = place or given
+    if path is None:
         raise Problem(f"{args.command}: found no configuration, expected CONFIG (tutor-arena init writes one)")
-    args.place, args.config = None, place or given
-    return args.config
+    args.place, args.config = None, path
+    return path
 
 
 def add_run_folder(parser: argparse.ArgumentParser) -> None:
@@ -81,6 +82,7 @@ def add_stage_options(parser: argparse.ArgumentParser) -> None:
     """What every stage that asks models has."""
     add_place(parser)
     add_run_options(parser)
+    add_on_option(parser)
     add_batch_options(parser)
     add_json_option(parser)
 
@@ -94,7 +96,6 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "--change", action="store_true", help="let a changed configuration recompute this run folder"
     )
     parser.add_argument("--durable", action="store_true", help="sync the journal to disk with every write")
-    add_on_option(parser)
 
 
 def source(text: str) -> Path | str:

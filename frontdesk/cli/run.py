@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     options.add_configuration(parser, "a TOML configuration (tutor-arena init writes one)")
     options.add_run_options(parser)
+    options.add_on_option(parser)
     options.add_batch_options(parser)
     options.add_size_options(parser, "dialogues", "turns", "subsets")
     options.add_goal_options(parser)

@@ -77,7 +77,7 @@ async def beside(pipeline: StageWork, file: Path, judge: str | None, most: int) 
 
     at_once = gateway.endpoints[student].adapter.settings.concurrency
     gathered = await each(cuts, ask_one, at_once=at_once, finished=progress.advance)
-    gateway.sync()
+    pipeline.secure()
     if gathered.stopped is not None:
         raise Stopping(gathered.stopped, STAGE, len(gathered.done), len(cuts))
     pairs = sorted(gathered.results(), key=lambda pair: (pair.talk, pair.turn))

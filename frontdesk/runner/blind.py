@@ -41,7 +41,7 @@ async def guess(pipeline: StageWork, judge: str, most: int) -> list[Guess]:
 
     at_once = gateway.endpoints[judge].adapter.settings.concurrency
     gathered = await each(talks, ask_one, at_once=at_once, finished=progress.advance)
-    gateway.sync()
+    pipeline.secure()
     if gathered.stopped is not None:
         raise Stopping(gathered.stopped, STAGE, len(gathered.done), len(talks))
     guesses = sorted(gathered.results(), key=lambda row: row.dialogue)

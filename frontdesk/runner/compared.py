@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from frontdesk.runner import published
+from frontdesk.runner.before import FOLDER as KEPT
 from frontdesk.runner.leaderboard_history import HISTORY, PENDING
 from runstore.results import Result
 
@@ -101,9 +102,14 @@ class _Comparison:
         newer = published.newer_inputs(self.folder, name, self.known) if untouched else []
         if newer:
             return Compared(name, "stale", f"{', '.join(newer)} changed since: tutor-arena report makes it again")
-        if self.known.under_way and _is_part(name, before, after):
+        if self.known.under_way and _is_part(name, before, after, self._earlier(name)):
             return Compared(name, "unfinished", ", ".join(self.known.under_way))
         return Compared(name, "different", difference(name, before, after))
+
+    def _earlier(self, name: str) -> bytes:
+        """The file as it was before a refresh that is under way: what it keeps is taken from there."""
+        path = self.folder / KEPT / name
+        return path.read_bytes() if path.is_file() else b""
 
     def _told(self, name: str, noted: published.Published | None) -> Compared:
         if noted is None:
@@ -146,14 +152,17 @@ def _record(folder: Path, again: Path, known: published.Folder, rows: list[Compa
 _NONE = published.Published(sha256="")
 
 
-def _is_part(name: str, before: bytes, after: bytes) -> bool:
-    """Whether a file holds nothing that the whole one does not: what a stage that was killed may leave.
+def _is_part(name: str, before: bytes, after: bytes, earlier: bytes = b"") -> bool:
+    """Whether a file holds nothing that the whole one and ``earlier`` do not: what a stage that was killed may
+    leave, or a refresh that was stopped among the lines that it keeps.
 
     Lines may be missing; none is repeated or stands before one that it follows.
     """
     if name.endswith(".jsonl"):
-        whole = iter(after.split(b"\n"))
-        return all(line in whole for line in before.split(b"\n"))
+        made = set(after.split(b"\n"))
+        lines = before.split(b"\n")
+        whole, kept = iter(after.split(b"\n")), iter(earlier.split(b"\n"))
+        return all(line in (whole if line in made else kept) for line in lines)
     if name != "manifest.json":
         return False
     with suppress(ValueError):

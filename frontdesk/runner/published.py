@@ -69,11 +69,22 @@ class Published(Record):
     made_of: dict[str, str] = Field(default_factory=dict[str, str])
 
 
+class Held(Record):
+    """What the journal held when it was last looked at: different answers in all, and lines of them by segment."""
+
+    answers: int
+    segments: dict[str, int]
+
+
 class Folder(Record):
-    """All of ``published.json``. ``under_way``: what began and has not ended, by stage, with how far it came."""
+    """All of ``published.json``. ``under_way``: what began and has not ended, by stage, with how far it came.
+
+    ``journal`` is None in a folder of a version that did not note it.
+    """
 
     files: dict[str, Published] = Field(default_factory=dict[str, Published])
     under_way: dict[str, str] = Field(default_factory=dict[str, str])
+    journal: Held | None = None
 
 
 def read(folder: Path) -> Folder:
@@ -96,6 +107,13 @@ def found(folder: Path) -> None:
     """Begin the record of a folder that has none: from now on, none is a loss."""
     if not (folder / FILE).is_file():
         _write(folder, Folder())
+
+
+def hold(folder: Path, held: Held) -> None:
+    """Note what the journal holds."""
+    known = read(folder)
+    if known.journal != held:
+        _write(folder, known.model_copy(update={"journal": held}))
 
 
 def begin(folder: Path, stage: str, state: str = "begun") -> None:

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequ
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 
-from frontdesk.runner import before, outcome, prepare, published
+from frontdesk.runner import before, held, outcome, prepare
 from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline
@@ -28,7 +28,7 @@ from gateway.errors import Interrupted, Stopped
 from gateway.events import EventLog
 from gateway.secrets import words_of
 from gateway.telemetry import from_environment
-from runstore.journal import Journal, read_rows
+from runstore.journal import Journal
 from runstore.problems import Problem
 from runstore.records import Usage
 from runstore.runlock import RunLock
@@ -58,20 +58,23 @@ async def opened(
     adapters = {name: build(name, config.endpoints[name]) for name in endpoints}
     progress = progress or Progress()
     prepare.check(config)
-    budget = Budget(config.budget.usd, config.budget.calls, config.budget.tokens)
+    budget = Budget(**config.budget.model_dump(include={"usd", "calls", "tokens", "trial_calls"}))
     gateway = Gateway(adapters, budget=budget, words=words_of(config.model_dump()))
     if (unpriced := prepare.check_prices(config, endpoints)) is not None:
         progress.say(unpriced)
     with RunLock(folder.path), contextlib.ExitStack() as closing:
+        journal = Journal(folder.journal, durable=durable, read_only=True)
+        closing.callback(journal.close)
+        held.check(folder, journal)
         first(folder)
-        check_journal(folder)
         if change and history.pending(folder) is None and folder.other_configuration(config, gateway.redactor):
             before.begin_change(folder)
         folder.claim(config, gateway.redactor, change=change)
         gateway.events = EventLog(folder.file("log.jsonl"), gateway.redactor)
         closing.callback(gateway.events.close)
-        journal = gateway.journal = Journal(folder.journal, durable=durable)
-        closing.callback(journal.close)
+        journal.begin()
+        gateway.journal = journal
+        closing.callback(held.hold_at_last, folder.path, journal)
         gateway.telemetry = from_environment()
         if gateway.telemetry is not None:
             closing.callback(gateway.telemetry.close)
@@ -84,22 +87,6 @@ async def opened(
                 before.end_change(folder)
             finally:
                 gateway.events.emit("session_ended", **asdict(budget.total))
-
-
-def check_journal(folder: RunFolder) -> None:
-    """Raises Problem where the calls that a run's files were made of are gone: all would be paid for again.
-
-    What ``calls --repair`` set aside it said would be asked again.
-    """
-    known = published.read(folder.path).files
-    made = [name for name in ("dialogues.jsonl", "replies.jsonl", "judgments.jsonl") if name in known]
-    made = [name for name in made if name != "replies.jsonl" or not folder.given("replies")]
-    paid = [name for name in made if folder.file(name).is_file() and folder.file(name).stat().st_size]
-    if paid and not any(folder.journal.glob("*.damaged-*")) and not any(read_rows(folder.journal)):
-        raise Problem(
-            f"{folder.path}: {', '.join(paid)} were made of calls, and journal/ holds none of them; put it back, "
-            "or give another folder with --run (all would be asked and paid for again)"
-        )
 
 
 @asynccontextmanager

@@ -10,11 +10,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from arena.ratings.result import Leaderboard
-from frontdesk.runner import before, blind, inputs, published, quality, score_plan
+from frontdesk.runner import before, blind, held, inputs, published, quality, score_plan
 from frontdesk.runner import leaderboard_history as history
-from frontdesk.runner.compared import TOLD, Compared, compare, known_of
+from frontdesk.runner.compared import TOLD, Compared, State, compare, known_of
 from frontdesk.runner.config import Config
 from frontdesk.runner.config_file import read_toml
+from frontdesk.runner.held import Short
 from frontdesk.runner.leaderboard_history import Pending
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.progress import Progress
@@ -57,14 +58,20 @@ def verify(folder: RunFolder, publishing: Publishing) -> list[Compared]:
         return brought
     with tempfile.TemporaryDirectory(prefix="tutor-arena-verify-") as scratch:
         again = RunFolder(Path(scratch), folder.journal, folder.home)
-        recompute(folder, again, config, publishing)
+        lacking = recompute(folder, again, config, publishing)
         rows = [_rated_otherwise(row, folder, config) for row in compare(folder.path, again.path)]
     if (begun := history.pending(folder)) is not None:
         rows = _during(folder, begun, rows, publishing)
     elif published.CHANGE in known_of(folder.path).under_way and before.kept(folder).path.is_dir():
         rows, kept = _beside(before.kept(folder), folder, rows, f"the {published.CHANGE}", publishing)
         rows += kept
-    return [*brought, *rows]
+    return [*brought, *map(_lacking, lacking), *rows]
+
+
+def _lacking(row: Short) -> Compared:
+    """A segment of the journal that has lost answers since files were made of them."""
+    state: State = "missing" if row.found is None else "different"
+    return Compared(f"journal/{row.segment}", state, row.told)
 
 
 def _rated_otherwise(row: Compared, folder: RunFolder, config: Config) -> Compared:
@@ -125,8 +132,11 @@ def _inputs(folder: RunFolder) -> list[Compared]:
     return rows
 
 
-def recompute(folder: RunFolder, again: RunFolder, config: Config, publishing: Publishing) -> None:
-    """Every stage file that ``folder`` has published, made again in ``again`` from the journal alone."""
+def recompute(folder: RunFolder, again: RunFolder, config: Config, publishing: Publishing) -> list[Short]:
+    """Every stage file that ``folder`` has published, made again in ``again`` from the journal alone.
+
+    Returns the segments of the journal that lack answers of which there were files.
+    """
     again.file("run.toml").write_bytes(folder.file("run.toml").read_bytes())
     for name in TOLD:
         if folder.file(name).is_file():
@@ -142,6 +152,7 @@ def recompute(folder: RunFolder, again: RunFolder, config: Config, publishing: P
     had = {*known.files, *begun, *(path.name for path in folder.path.iterdir())}
     try:
         asyncio.run(_Stages(pipeline, folder, publishing, had).all())
+        return held.short(folder.path, journal)
     finally:
         journal.close()
 

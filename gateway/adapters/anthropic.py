@@ -130,7 +130,7 @@ class AnthropicAdapter(Vendor):
             usage,
             model=body.get("model"),
             request_id=request_id,
-            cut="max_tokens" if stop == "max_tokens" else None,
+            cut=reading.cut(stop, usage, self._limit),
             limit=self._limit,
             accept_truncated=self.settings.accept_truncated,
             warnings=warnings,

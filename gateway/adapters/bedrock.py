@@ -155,7 +155,7 @@ class BedrockAdapter(Vendor):
             usage,
             model=self.settings.model,
             request_id=request_id,
-            cut="max_tokens" if stop == "max_tokens" else None,
+            cut=reading.cut(stop, usage, self.settings.max_output_tokens),
             limit=self.settings.max_output_tokens,
             accept_truncated=self.settings.accept_truncated,
             warnings=warnings,

@@ -220,7 +220,7 @@ class GeminiAdapter(Vendor):
             usage,
             model=body.get("modelVersion"),
             request_id=request_id,
-            cut="MAX_TOKENS" if finish == "MAX_TOKENS" else None,
+            cut=reading.cut(finish, usage, self.settings.max_output_tokens),
             limit=self.settings.max_output_tokens,
             accept_truncated=self.settings.accept_truncated,
             warnings=warnings,

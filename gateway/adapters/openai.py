@@ -21,7 +21,6 @@ from runstore.records import Usage
 
 _PATH = "/chat/completions"
 _OF_TOOLS = frozenset({"tool_calls", "function_call"})
-_BROKEN_OFF = frozenset({"error", "abort", "insufficient_system_resource"})
 
 
 class OpenAISettings(VendorSettings):
@@ -122,14 +121,14 @@ class OpenAIAdapter(Vendor):
         text = reading.joined(message.get("content"))
         usage, warnings = _usage(body)
         request_id = reply.headers.get("x-request-id") or body.get("id")
-        if finish == "content_filter":
-            raise Fault("blocked", "blocked: finish reason content_filter", NO, text=text, usage=usage)
+        if finish and reading.HELD_BACK.search(finish):
+            raise Fault("blocked", f"blocked: finish reason {finish}", NO, text=text, usage=usage)
         refusal = message.get("refusal")
         if refusal and not text:
             raise Fault("refused", f"refused: {reading.shown(str(refusal))}", NO, usage=usage)
         if not says_something(text) and ((tools := _called(message)) or finish in _OF_TOOLS):
             raise reading.called_tool(tools, usage)
-        if finish in _BROKEN_OFF:
+        if finish and reading.BROKEN_OFF.search(finish):
             raise Fault(
                 "server", f"the server broke off: finish reason {finish}", TRANSIENT, text=text, usage=usage
             )
@@ -138,7 +137,7 @@ class OpenAIAdapter(Vendor):
             usage,
             model=body.get("model"),
             request_id=request_id,
-            cut="length" if finish == "length" else None,
+            cut=reading.cut(finish, usage, self.settings.max_output_tokens),
             limit=self.settings.max_output_tokens,
             accept_truncated=self.settings.accept_truncated,
             warnings=warnings,

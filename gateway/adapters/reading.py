@@ -27,6 +27,11 @@ LARGEST_WHOLE = 2.0**62
 LARGEST_COUNT = 100_000_000
 """Tokens that no single call takes: a count above it is a mistake of the server."""
 
+AT_A_LIMIT = re.compile("length|max|limit|exceed|incomplete|truncat", re.IGNORECASE)
+HELD_BACK = re.compile("filter|safety|sensitive|guardrail|block|recitation|prohibit", re.IGNORECASE)
+BROKEN_OFF = re.compile("error|abort|cancel|insufficient|fail|time_?out|interrupt", re.IGNORECASE)
+"""Endings of a reply, by what servers of one interface call them: ``length``, ``MAX_TOKENS``, ``model_length``."""
+
 _TOOL_TEXT = re.compile(
     r"\s*(?:<tool_call>.*</tool_call>|<function=.*</function>|\[TOOL_CALLS\].*|<\|python_tag\|>.*)\s*", re.DOTALL
 )
@@ -112,6 +117,14 @@ def as_list(value: object) -> list[Any]:
 def word(value: object) -> str | None:
     """The value if it is a text: a name out of a list of names, such as an ending; else None."""
     return value if isinstance(value, str) else None
+
+
+def cut(ending: str | None, usage: Usage, limit: int | None) -> str | None:
+    """The word that says that a reply stopped at its limit, or that nobody said how one ended that used it up."""
+    if ending:
+        return ending if AT_A_LIMIT.search(ending) else None
+    is_used_up = limit is not None and (usage.output or 0) + (usage.thinking or 0) >= limit
+    return "not told" if is_used_up else None
 
 
 def first(value: object) -> dict[str, Any]:

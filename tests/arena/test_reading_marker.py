@@ -1,6 +1,6 @@
 import pytest
 
-from arena.reading import read_choice, read_marker
+from arena.reading import read_choice, read_marker, read_object, read_score
 
 
 @pytest.mark.parametrize(
@@ -163,3 +163,45 @@ def test_a_verdict_field_holds_one_letter(value: str, letter: str) -> None:
 def test_a_verdict_field_with_anything_else_is_unreadable(value: object) -> None:
     assert read_choice(value).letter is None
     assert read_choice(value).reason
+
+
+TAKEN_BACK = [
+    "Wait, no.", "— no.", "... no, wait", "(retracted)", "Hmm.", "Scratch that.",
+    "My mistake.", "Let me reconsider.",
+    "Hold on.", "nope", "Sorry, that is wrong.", "*Wait, no.*", "취소합니다", "I take that back.",
+    "I'm not sure.",
+    "Actually, both are the same.", "On second thought both do well.", "다시 생각해 보니 둘이 같다",
+    "잠깐, 아니다.",
+    "Ignore the above.", "I cannot decide.", "That was a mistake.", "정정합니다.", "No.", "WAIT", "Strike that!",
+]  # fmt: skip
+SAID_OF_IT = [
+    ", no doubt", "No hints were given by the other.", "Wait for it: the tutor asks.", "It actually asks.",
+    "since the tutor waits. It says nothing else.", "The other says that the student is wrong.",
+    'The tutor says: "No, that is wrong." Good.', "Nothing else matters.", "수정할 기회를 준다",
+    "가 낫다. 다시 묻는 점이 좋다.",
+    "This is the better one; the other is wrong.", "Hmm-like sounds aside, it asks.", "Let me add: it waits.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("between", [" ", "\n", "\n\n", ". "])
+@pytest.mark.parametrize("words", TAKEN_BACK)
+def test_a_letter_that_its_writer_takes_back_is_no_decision(words: str, between: str) -> None:
+    reading = read_marker(f"It asks.\n### (a){between}{words}")
+    assert reading.letter is None
+    assert (reading.reason or "").startswith(("taken back", "no decision"))
+    assert read_marker(f"### (b){between}{words}\n\n### (a)").letter == "a"
+    assert read_object(f'{{"verdict": "a"}}\n{words}', keys=("verdict",)).value is None
+    assert read_object(f'```json\n{{"verdict": "a"}}\n```\n{words}', keys=("verdict",)).value is None
+    assert read_score(f"Score: 4\n{words}", 1, 5).value is None
+
+
+@pytest.mark.parametrize("between", [" ", "\n", "\n\n"])
+@pytest.mark.parametrize("words", SAID_OF_IT)
+def test_what_is_said_of_a_decision_takes_nothing_back(words: str, between: str) -> None:
+    assert read_marker(f"### (a){between}{words}").letter == "a"
+    assert read_object(f'{{"verdict": "a"}}{between}{words}', keys=("verdict",)).value == {"verdict": "a"}
+    assert read_score(f"Score: 4\n{words}", 1, 5).value == 4
+
+
+def test_a_letter_that_is_said_again_behind_a_doubt_stands() -> None:
+    assert read_marker("### (a) Wait, no. Let me check again: yes, (a).").letter == "a"

@@ -54,8 +54,16 @@ def test_a_leak_at_the_start_is_taken_off(reply: str) -> None:
 
 @pytest.mark.parametrize(
     "reply",
-    ["<think>", "<think>only", "<think>only</think>", "<|channel|>analysis<|message|>They forgot.", "</think>"],
-)
+    [
+        "<think>", "<think>only", "<think>only</think>", "<think>\nOkay, the student forgot.",
+        "<think> Okay, so they forgot.",
+        "<think> the student forgot to carry", "<think>so they forgot",
+        "<think> 학생이 자리올림을 잊었다", "<think>이 학생은 잊었다",
+        "<think>\nThe tag `</think>` is what they need,\nso ask.</think>", "<think> this is hard",
+        "<think>Where would they look?",
+         "<|channel|>analysis<|message|>They forgot.", "</think>",
+    ],
+)  # fmt: skip
 def test_a_reply_of_nothing_but_thinking_is_blank(reply: str) -> None:
     assert without_thinking(reply) == ""
 
@@ -86,6 +94,20 @@ def test_a_reply_of_nothing_but_thinking_is_blank(reply: str) -> None:
         "<Thinking /> is a component. What does the slash say?",
         "<|channel|>final is a channel. Which others are there?",
         "<|channel|>analysis is where a model reasons. Why is it hidden?",
+        "<think> without a closing tag breaks the page. What would you add?",
+        "<think> needs a partner. Where would `</think>` go?",
+        "<think>, as you wrote it, never closes. What is missing?",
+        "<think>: what does this tag tell the browser?",
+        "<think> has no partner here. Which tag is missing?",
+        "<think> never closes in your code. What happens then?",
+        "<think> on line 3 is not closed. What would close it?",
+        "<think>? Which tag did you mean?",
+        "<think> isn't HTML. What is?",
+        'Here <think> opens it; "</think>" closes it.',
+        '<think> opens it; "</think>" closes it. Which is missing here?',
+        "<think>\nis what you wrote. Where is `</think>`?",
+        "<thought> without `</thought>` is an open tag. Fix it.",
+        "<|channel|>analysis, as you typed it, opens what?",
         "  Try counting.\n",
         "",
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from frontdesk.cli import main
 from runstore.journal import Journal
 from runstore.problems import InputProblem
-from runstore.segments import repair, segments
+from runstore.segments import header, repair, sealed, segments
 
 CALLS = 12
 
@@ -126,6 +127,32 @@ def test_damage_stops_and_is_set_aside_whole(way: str, tmp_path: Path, capsys: p
     assert len(answered(tmp_path)) == intact
     assert main(["calls", "--repair", str(tmp_path)]) == 0
     assert "nothing is damaged" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("fields", [{"program": "tutor-arena 9.9", "host": "gpu3"}, {"host": "gpu3"}, {}])
+def test_a_segment_of_another_format_says_who_wrote_it_and_what_to_do(
+    fields: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(tmp_path)
+    newer = tmp_path / "journal" / "000002-7.jsonl"
+    head = header(**fields).split(b',"crc"')[0].replace(b'"journal":1', b'"journal":2')
+    newer.write_bytes(sealed(head))
+    before = newer.read_bytes()
+    with pytest.raises(InputProblem, match="format 2 of"):
+        Journal(tmp_path / "journal")
+    assert main(["calls", "--repair", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert f"{newer}:1: found format 2 of {fields.get('program', 'a program that does not say')}" in said
+    assert ("on gpu3" in said) == ("host" in fields)
+    assert "expected format 1: go on with the version that wrote it" in said and "--repair RUN" in said
+    assert newer.read_bytes() == before
+    newer.rename(tmp_path / newer.name)
+    assert main(["calls", "--repair", str(tmp_path)]) == 0
+    assert answered(tmp_path) == set(range(1, CALLS + 1))
+
+
+def test_a_segment_says_what_wrote_it(tmp_path: Path) -> None:
+    assert json.loads(written(tmp_path).read_bytes().split(b"\n")[0])["program"].startswith("tutor-arena ")
 
 
 def test_somebodys_file_in_the_folder_is_left_alone(tmp_path: Path) -> None:

@@ -236,6 +236,43 @@ def test_what_a_contestant_said_is_kept_as_it_came(reply):
     assert (speech.text, speech.notes, speech.removed) == (reply, (), ())
 
 
+SHOWN = [
+    "Teacher: What is 2+2?\nStudent: It is 5.\nTeacher: Try again.\n\nWhat would you say instead?",
+    "Teacher: What is 2+2?\nStudent: It is 5.\n\nWhat did the teacher do well here?",
+    "**Teacher:** What is 2+2?\n**Student:** It is 5, I think.\n\nWhere does the student go wrong?",
+    "Teacher: What is 2+2?\nStudent: It is 5.\nWhat would you answer?",
+    "Teacher: What is 2+2?\nBen: It is 5.\nTeacher: How did you get that?\n\nWhat is Ben's mistake?",
+    "선생님: 2 더하기 2는 뭘까?\n학생: 5요.\n\n이 학생은 무엇을 틀렸을까요?",
+    "### Teacher\nWhat is 2+2?\n### Student\nIt is 5.\n\nWhat would you say to the student?",
+    "Tutor: What is 2+2?\n\nStudent: It is 5.\n\nTutor: Really?\n\nNow you: how would you go on?",
+]
+
+
+@pytest.mark.parametrize("dialogue", SHOWN)
+def test_a_label_that_heads_a_dialogue_which_a_contestant_shows_stays(dialogue):
+    assert read_reply(dialogue).text == dialogue
+    assert read_reply(dialogue).notes == ()
+    assert "role_prefix" in read_speech(dialogue, "teacher").notes
+
+
+def test_a_label_before_a_dialogue_that_has_its_own_goes():
+    labelled = read_reply(f"Teacher: {SHOWN[0]}")
+    assert (labelled.text, labelled.notes) == (SHOWN[0], ("role_prefix",))
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "Try n = 2.\nStudent: ok, it works.\nTeacher: good!",
+        "What is 2+2?\nStudent: It is 5.",
+        "Look at this.\nHint: use your fingers.\n\nWhat do you get?",
+        "What is 2+2?\n\nTake your time.",
+    ],
+)
+def test_a_label_of_somebody_who_speaks_goes(rest):
+    assert read_reply(f"Teacher: {rest}").text == rest
+
+
 @pytest.mark.parametrize("reply", ["It is 7.\nStudent: I see, so why is that?\nTeacher: Well.", *HONEST[:1]])
 def test_a_contestants_overrun_is_judged_too(reply):
     assert read_reply(reply).text == reply

@@ -83,7 +83,8 @@ def test_single_stages_and_what_is_made_of_a_run(config, tmp_path, capsys):
     assert {row["same"] for row in verified["files"]} == {True}
     assert said(capsys, 0, "compare", run, run, "--json")["shared"] == 6
     assert said(capsys, 0, "runs", tmp_path, "--json")["state"] == "rated"
-    assert said(capsys, 0, "calls", "--repair", run, "--json") == {"run": str(run), "repairs": []}
+    repaired = {"run": str(run), "repairs": [], "answers_gone": 0}
+    assert said(capsys, 0, "calls", "--repair", run, "--json") == repaired
     assert list(said(capsys, 0, "agent-runs", AGENT_RUNS, "--dry-run", "--json")) == ["tables"]
     assert said(capsys, 0, "run", config, "--dry-run", "--json") == said(capsys, 0, "estimate", config, "--json")
     given = ("--input", run / "dialogues.jsonl", "--output", tmp_path / "s.jsonl", "--subsets", 3)

@@ -45,6 +45,21 @@ def test_it_is_healthy_until_somebody_forges_it(
     assert rows["refresh.before/verdicts.jsonl"][0] == "different"
 
 
+def test_another_judge_that_a_cap_stopped_among_kept_rounds_is_healthy_too(
+    provider: FakeProvider, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rounds of the first judge stand behind matches that the second has not come to: these are not made again."""
+    _, run = three(tmp_path, provider)
+    cap = f"\n[budget]\ncalls = {provider.stats.calls + 40}\n"
+    (tmp_path / "second.toml").write_text(with_endpoint(provider, "second") + cap)
+    assert refresh(run, "--rejudge", "second", "--config", str(tmp_path / "second.toml")) == 3
+    assert len(lines(run / "judgments.jsonl")) > len(lines(run / "refresh.before" / "judgments.jsonl"))
+    code, rows = states(run, capsys)
+    assert (code, rows["judgments.jsonl"][0]) == (0, "unfinished")
+    replaced("judgments.jsonl", '"winner":"ureka"', '"winner":"gemini"')(run)
+    assert states(run, capsys)[1]["judgments.jsonl"][0] == "different"
+
+
 def test_nothing_swallows_it_and_dropped_it_leaves_no_trace(
     stopped: tuple[Path, dict[str, bytes]],
     provider: FakeProvider,

@@ -27,6 +27,7 @@ def choice(message: Any, finish: str | None = "stop", **more: Any) -> list[Any]:
     return [{"index": 0, "message": message, "finish_reason": finish, **more}]
 
 
+CUT = ("max_tokens", "MAX_TOKENS", "model_length", "max_output_tokens", "LENGTH", "token_limit", "incomplete")
 HINT = {"id": "c", "type": "function", "function": {"name": "give_hint", "arguments": "{}"}}
 
 
@@ -149,6 +150,9 @@ async def test_usage_may_be_missing_in_any_way(provider: FakeProvider, usage: An
         (choice({"content": None, "refusal": "I cannot"}), "refused", "no", "I cannot"),
         (choice({"content": "half"}, "content_filter"), "blocked", "no", "content_filter"),
         (choice({"content": "half"}, "length"), "truncated", "no", "finish reason length"),
+        *((choice({"content": "half"}, word), "truncated", "no", f"finish reason {word}") for word in CUT),
+        *((choice({"content": "half"}, word), "blocked", "no", word) for word in ("sensitive", "SAFETY")),
+        *((choice({"content": "half"}, word), "server", "transient", word) for word in ("network_error", "abort")),
         (choice({"content": "half"}, "error"), "server", "transient", "error"),
         (choice({}, "error", error={"code": 502, "message": "gone"}), "server", "transient", "gone"),
         ([], "empty", "transient", "no choices"),
@@ -163,6 +167,26 @@ async def test_answers_that_are_none(
     fault = await fault_of(endpoint(provider.settings("openai")), chat("hi"))
     assert (fault.kind, fault.retry.again) == (kind, again)
     assert words in fault.message
+
+
+@pytest.mark.parametrize("used", [(7, 0), (2, 5), (9, 0)])
+async def test_a_reply_that_used_all_its_tokens_and_has_no_ending_was_cut(
+    provider: FakeProvider, used: tuple[int, int]
+) -> None:
+    output, thinking = used
+    details = {"completion_tokens_details": {"reasoning_tokens": thinking}} if thinking else {}
+    usage = {"prompt_tokens": 3, "completion_tokens": output + thinking, **details}
+    adapter = endpoint(provider.settings("openai", max_output_tokens=7))
+    says(provider, choices=choice({"content": "Score: 1"}, None), usage=usage)
+    assert (await fault_of(adapter, chat("hi"))).kind == "truncated"
+    says(provider, choices=choice({"content": "Score: 1"}, "stop"), usage=usage)
+    assert (await attempt(adapter, chat("hi"))).finish == "stop"
+
+
+@pytest.mark.parametrize("word", ["stop", "eos", "eos_token", "end_turn", "stop_sequence", "COMPLETE", "", None])
+async def test_a_reply_that_ended_by_any_word_is_whole(provider: FakeProvider, word: str | None) -> None:
+    says(provider, choices=choice({"content": "Score: 1"}, word))
+    assert (await attempt(endpoint(provider.settings("openai")), chat("hi"))).finish == "stop"
 
 
 async def test_a_success_that_carries_an_error_names_it_and_the_next_attempt_answers(

@@ -63,4 +63,5 @@ def test_line(test: FigureTest, say: Words) -> str:
         return f"{name}: {spoken(test.reason, say.language)}"
     holm = p_text(test.p_holm).removeprefix("p ").removeprefix("= ")
     p = f"{p_text(test.p_value)}, Holm {holm}"
-    return f"{name}: {p} ({spoken(test.method, say.language)}, n = {test.n_used})"
+    how = "; ".join(spoken(each, say.language) for each in (test.method, test.zero_rule) if each)
+    return f"{name}: {p} ({how}; n = {test.n_used})"
