@@ -91,6 +91,9 @@ class JudgePanel:
     subject: str | None = None
     _criteria: dict[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
     _shown: list[tuple[Subset, str]] = field(default_factory=list[tuple[Subset, str]], repr=False, compare=False)
+    _made: list[tuple[Reply, Reply, str, Prompt]] = field(
+        default_factory=list[tuple[Reply, Reply, str, Prompt]], repr=False, compare=False
+    )
 
     @classmethod
     def load(
@@ -126,6 +129,14 @@ class JudgePanel:
     def prompt(self, match: Match, slot_a: Reply, slot_b: Reply, criterion: str) -> Prompt:
         """What a judge is sent. The fence depends on the texts alone, so a replay sends the same bytes."""
         history = self._history(match.subset)
+        for first, second, asked, made in self._made:
+            if first is slot_a and second is slot_b and asked == criterion:
+                return made
+        made = self._prompt(match, history, slot_a, slot_b, criterion)
+        self._made.append((slot_a, slot_b, criterion, made))
+        return made
+
+    def _prompt(self, match: Match, history: str, slot_a: Reply, slot_b: Reply, criterion: str) -> Prompt:
         reply_a, reply_b = defused(slot_a.text), defused(slot_b.text)
         mark = fence(history, reply_a, reply_b)
         fields = {"history": history, "reply_a": reply_a, "reply_b": reply_b, "fence": mark}
@@ -151,8 +162,10 @@ class JudgePanel:
         )
 
     def _history(self, subset: Subset) -> str:
-        """The history as it is shown; the rounds of one match follow each other, so the last one is kept."""
+        """The history as it is shown; the rounds of one match follow each other, so the last one is kept, and
+        with it what was made of it: two orders are few beside many rounds and judges."""
         if not self._shown or self._shown[0][0] is not subset:
+            self._made.clear()
             self._shown[:] = [(subset, defused(transcript_text(subset.history, self.language)))]
         return self._shown[0][1]
 

@@ -62,13 +62,13 @@ class Answered:
 
     def __init__(self, subsets: Sequence[Subset], replies: Sequence[Reply]) -> None:
         self.subsets, self.replies = subsets, replies
-        place = {subset.id: at for at, subset in enumerate(subsets)}
+        place_of = _Places(subsets)
         self._size = len(subsets)
         self._at: dict[str, array[int]] = {}
         for number, reply in enumerate(replies):
             if reply.endpoint not in self._at:
                 self._at[reply.endpoint] = array("q", [-1]) * self._size
-            if (at := place.get(reply.subset)) is not None:
+            if (at := place_of(reply.subset)) is not None:
                 self._at[reply.endpoint][at] = number
 
     @property
@@ -89,6 +89,28 @@ class Answered:
                 else:
                     rows.extend((at, first[at], second[at]))
         return Played(self, rows), missing
+
+
+class _Places:
+    """Where a subset stands. Replies come in the order of subsets, but for those of one's own: as long as they do,
+    nothing is kept but the place of the last."""
+
+    def __init__(self, subsets: Sequence[Subset]) -> None:
+        self._subsets, self._ahead = subsets, enumerate(subsets)
+        self._last: tuple[int, str] | None = None
+        self._all: dict[str, int] | None = None
+
+    def __call__(self, name: str) -> int | None:
+        if self._last is not None and self._last[1] == name:
+            return self._last[0]
+        if self._all is not None:
+            return self._all.get(name)
+        for at, subset in self._ahead:
+            if subset.id == name:
+                self._last = at, name
+                return at
+        self._last, self._all = None, {subset.id: at for at, subset in enumerate(self._subsets)}
+        return self._all.get(name)
 
 
 class Played(WhenAsked[Match]):

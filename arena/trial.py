@@ -32,6 +32,7 @@ class JudgeTrial:
         self.rounds, self._unit = rounds, unit
         self.judged: Counter[str] = Counter()
         self.unreadable: Counter[str] = Counter()
+        self._last: dict[str, tuple[str, str | None]] = {}
 
     @property
     def note(self) -> str:
@@ -45,13 +46,22 @@ class JudgeTrial:
         if is_readable:
             return None
         self.unreadable[judge] += 1
+        self._last[judge] = raw, reason
         return self.verdict(judge, raw, reason)
 
-    def verdict(self, judge: str, raw: str, reason: str | None) -> NotReadable | None:
-        """Why the judging had better stop by the counts; ``raw`` is the last reply that could not be read."""
+    def so_far(self) -> NotReadable | None:
+        """Why the judging had better stop by what was seen, however little: before what cannot be stopped."""
+        ends = (self.verdict(judge, *last, least=1) for judge, last in self._last.items() if self.rounds)
+        return next((end for end in ends if end is not None), None)
+
+    def verdict(self, judge: str, raw: str, reason: str | None, *, least: int | None = None) -> NotReadable | None:
+        """Why the judging had better stop by the counts; ``raw`` is the last reply that could not be read.
+
+        ``least``: the fewest replies that decide, if not the rounds of the trial.
+        """
         judged = self.judged[judge]
         readable = judged - self.unreadable[judge]
-        if not 0 < self.rounds <= judged or 2 * readable >= judged:
+        if not 0 < (self.rounds if least is None else least) <= judged or 2 * readable >= judged:
             return None
         why = reason or "no decision"
         first = f"of {judge}'s first {judged} {self._unit} {readable} could be read ({why})"

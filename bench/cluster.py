@@ -3,9 +3,10 @@
     python bench/cluster.py makespan     # one and four workers at 200 ms: ratio to one, limit 3.6; a minute
     python bench/cluster.py driver       # results a second that the driver takes in and publishes; its memory
     python bench/cluster.py minute       # 100 requests a minute shared by four workers, over two minutes
-    python bench/cluster.py desk         # messages a second of the scheduler's desk: leases and beats
+    python bench/cluster.py desk         # calls a second that the scheduler's desk lends to, without the way to it
+    python bench/cluster.py lending      # messages a second over that way, from one worker and from four
     python bench/cluster.py battles      # 10^8 battles from Parquet shards (--millions 100): time and memory
-    python bench/cluster.py dialogues    # 100,000 scripted dialogues to an export (--thousands 100): memory
+    python bench/cluster.py dialogues    # 10,000 and 100,000 scripted dialogues (--thousands 100): time, memory
     python bench/cluster.py outlook      # the model of it all, held to the measured makespans, out to 10^9 calls
 
 Workers are processes of this machine, the provider another one on loopback. Few calls at once for each worker, so
@@ -16,12 +17,13 @@ Run it on an idle machine: what else takes the cores is no latency. Exit code 1 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -30,18 +32,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.cluster_driver import COMMITS, driver
 from bench.cluster_large import battles, dialogues
-from bench.cluster_outlook import LATENCY_S, Measured, outlook
+from bench.cluster_lending import lent
+from bench.cluster_outlook import LATENCY_S, LENT_AT_ONCE, Measured, Parts, fitted, outlook
 from bench.cluster_work import collecting, subsets
 from bench.gateway import provider
 from frontdesk.runner.cluster.desk import Desk
 from frontdesk.runner.config import Config
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
-from frontdesk.runner.session import opened
+from frontdesk.runner.session import opened, run_interruptibly
 from gateway.budget import NOTHING, Budget
 from runstore.records import Subset
 
 SPEED_UP = 3.6
+SHORT_ROUNDS = 4
 
 
 def loaded() -> None:
@@ -50,15 +54,15 @@ def loaded() -> None:
         import_module(module)
 
 
-async def collected(folder: Path, config: Config, given: list[Subset]) -> tuple[float, float]:
-    """Seconds until the workers' calls were in, and until the replies were published."""
+async def collected(folder: Path, config: Config, given: list[Subset], workers: int) -> Measured:
+    """What the stage took until the workers' calls were in, and until the replies were published."""
     from frontdesk.runner.cluster.watch import Watch
 
-    ended: list[float] = []
+    ended: list[tuple[float, float]] = []
     merge = Watch.merge
 
     def merged(watch: Any) -> None:
-        ended.append(time.perf_counter())
+        ended.append((time.perf_counter(), time.process_time()))
         merge(watch)
 
     Watch.merge = merged  # type: ignore[method-assign]
@@ -67,16 +71,19 @@ async def collected(folder: Path, config: Config, given: list[Subset]) -> tuple[
     async with opened(run, config, ["tutor"], progress=quiet) as pipeline:
         run.take("subsets", given, config)
         crew = cast("Any", pipeline).crew
-        await (await crew.ready()).run(loaded)
-        began = time.perf_counter()
+        client = await crew.ready()
+        await client.run(loaded)
+        used = sum((await client.run(time.process_time)).values())
+        began, cpu = time.perf_counter(), time.process_time()
         replies = await pipeline.collect(given)
         assert len(replies) == len(given)
-        return ended[0] - began, time.perf_counter() - began
+        whole = time.perf_counter() - began
+        used = sum((await client.run(time.process_time)).values()) - used
+        at, driver_cpu = ended[0]
+        return Measured(workers, len(given), at - began, whole, used, driver_cpu - cpu)
 
 
 def run_once(port: int, workers: int, calls: int, concurrency: int) -> Measured:
-    import uvloop
-
     endpoint = {
         "kind": "openai",
         "model": "m",
@@ -85,8 +92,19 @@ def run_once(port: int, workers: int, calls: int, concurrency: int) -> Measured:
     }
     with tempfile.TemporaryDirectory(prefix="tutor-arena-bench-") as name:
         config = collecting(endpoint, f"local:{workers}")
-        elsewhere, whole = uvloop.run(collected(Path(name), config, list(subsets(calls))))
-    return Measured(workers, calls, elsewhere, whole)
+        return as_commands(lambda: collected(Path(name), config, list(subsets(calls)), workers))
+
+
+def as_commands(work: Callable[[], Awaitable[Measured]]) -> Measured:
+    """What comes of ``work`` when it is run as commands are: their loop, their patience with the collector."""
+    came: list[Measured] = []
+
+    async def kept() -> int:
+        came.append(await work())
+        return 0
+
+    run_interruptibly(kept, lambda: None)
+    return came[0]
 
 
 def measured(args: argparse.Namespace, *sizes: tuple[int, int]) -> list[Measured]:
@@ -111,14 +129,12 @@ def makespan(args: argparse.Namespace) -> bool:
 
 def minute(_: argparse.Namespace) -> bool:
     """100 requests a minute, shared by four workers, in a real minute and what follows."""
-    import uvloop
-
     from runstore.journal import read_rows
 
     with provider("--fixed") as port, tempfile.TemporaryDirectory(prefix="tutor-arena-bench-") as name:
         address = f"http://127.0.0.1:{port}/v1"
         endpoint = {"kind": "openai", "model": "m", "base_url": address, "requests_per_minute": 100}
-        uvloop.run(collected(Path(name), collecting(endpoint, "local:4"), list(subsets(205))))
+        as_commands(lambda: collected(Path(name), collecting(endpoint, "local:4"), list(subsets(205)), 4))
         sent = sorted(row["at"] for row in read_rows(Path(name) / "run" / "journal") if row["state"] == "sent")
     fullest = max(sum(at <= other < at + 60 for other in sent) for at in sent)
     first = sum(at < sent[0] + 60 for at in sent)
@@ -147,10 +163,29 @@ def desk(_: argparse.Namespace) -> tuple[bool, float]:
     return rate > COMMITS, rate
 
 
+def lending(_: argparse.Namespace) -> tuple[bool, float]:
+    """The scheduler's messages, by one worker and by four."""
+    rate = 0.0
+    for workers in (1, 4):
+        with tempfile.TemporaryDirectory(prefix="tutor-arena-bench-") as name:
+            rate = asyncio.run(lent(Path(name), workers))
+        print(f"{workers} workers: {rate:,.0f} messages a second, each with sixteen start times")
+    return LENT_AT_ONCE * rate > COMMITS, rate
+
+
 def _outlook(args: argparse.Namespace) -> bool:
-    few, *others = measured(args, (1, args.calls // 4), (1, args.calls), (2, args.calls), (4, args.calls))
+    """Short runs of one, two and four workers before, between and after the long ones."""
+    few = [(workers, SHORT_ROUNDS * args.concurrency * workers) for workers in (1, 2, 4)]
+    spans = measured(args, *few, (1, args.calls), *few, (4, args.calls), (2, args.calls), *few)
+    long = {span.workers: span for span in spans if span.calls == args.calls}
+    _, rate = lending(args)
     _, driven = driver(args)
-    return outlook(few, others, driven["collect"], args.concurrency)
+    told = driven["collect"]
+    parts = Parts(
+        merge=told["merge_s"] / told["count"], publish=told["publish_s"] / told["count"], message=1 / rate
+    )
+    short = [span for span in spans if span.calls != args.calls]
+    return outlook(fitted(short, long[1], args.concurrency, parts), [long[2], long[4]], args.concurrency)
 
 
 PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
@@ -158,6 +193,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
     "driver": driver,
     "minute": minute,
     "desk": desk,
+    "lending": lending,
     "battles": battles,
     "dialogues": dialogues,
     "outlook": _outlook,

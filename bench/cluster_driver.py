@@ -40,9 +40,9 @@ DECIDED = "Both ask back; the first keeps to what the student said.\n\n### (A)"
 DRIVER = """
 import sys
 from pathlib import Path
-import uvloop
 from bench.cluster_driver import driver_once
-uvloop.run(driver_once(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])))
+from frontdesk.runner.session import run_interruptibly
+run_interruptibly(lambda: driver_once(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])), lambda: None)
 """
 
 
@@ -87,8 +87,8 @@ def reply(subset: Subset, endpoint: str) -> Reply:
                  finish="stop", usage=Usage(), latency_s=0.2, cost_usd=None)  # fmt: skip
 
 
-async def driver_once(folder: Path, stage: str, count: int) -> None:
-    """One stage of so many calls, all of them made by workers before."""
+async def driver_once(folder: Path, stage: str, count: int) -> int:
+    """One stage of so many calls, all of them made by workers before; run as commands are."""
     endpoint = {"kind": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
     config = collecting(endpoint, None, judged=stage == "judge", rounds=ROUNDS)
     run, size = RunFolder(folder / "run"), count if stage == "collect" else count // ROUNDS
@@ -118,6 +118,7 @@ async def driver_once(folder: Path, stage: str, count: int) -> None:
             "count": made, "merge_s": taken, "publish_s": both - taken, "wall_s": time.perf_counter() - began,
             "before_mb": before / 2**20, "peak_mb": peak_bytes() / 2**20,
         }))  # fmt: skip
+    return 0
 
 
 def driver(args: argparse.Namespace) -> tuple[bool, dict[str, dict[str, Any]]]:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bench.cluster_work import GIGABYTE, in_process
 from runstore.publish import write_jsonl
+from seed_questions import load
+from simulator.realism.talk import plain_words
 
 BATTLES = """
 import sys, time, json
@@ -63,29 +68,22 @@ def battles(args: argparse.Namespace) -> bool:
     return kept
 
 
-REPLIES = [
-    {
-        "role": "student",
-        "reply": "I think it halves each time, but why does that make it logarithmic, not linear?",
-    },
-    {
-        "role": "teacher",
-        "reply": "What is left after one step, and after two? Try it with sixteen and write it down.",
-    },
-]
-
-
 SCRIPTED = """
 [run]
 seed = 7
-[endpoints.stub]
+[endpoints.pupil]
 kind = "scripted"
-replies = "replies.jsonl"
+replies = "pupil.jsonl"
+order = "hash"
+[endpoints.coach]
+kind = "scripted"
+replies = "coach.jsonl"
+order = "hash"
 [simulate]
 turns = 4
 dialogues = {}
-student = "stub"
-teacher = "stub"
+student = "pupil"
+teacher = "coach"
 """
 COMMAND = """
 import sys, json
@@ -94,24 +92,55 @@ from frontdesk.cli import main
 code = main(sys.argv[1:])
 print(json.dumps({"code": code, "peak": peak_bytes()}))
 """
+STAGES = {
+    "simulate": ("simulate", "c.toml", "--run", "run"),
+    "quality": ("quality", "run"),
+    "export as parquet and openai": ("export", "run", "--as", "parquet,openai"),
+    "export as hf": ("export", "run", "--as", "hf"),
+}
+BEFORE = 10_000
+LINES = 5_000
+"""Messages of each speaker, of words of the question bank: so many that few dialogues say nearly the same."""
 
 
 def dialogues(args: argparse.Namespace) -> bool:
-    """Every command in a process of its own; the peak of each is looked at."""
+    """So many dialogues, and before them ten thousand, so that growth is seen."""
+    peaks: dict[str, list[float]] = {stage: [] for stage in STAGES}
     kept = True
+    for count in dict.fromkeys((BEFORE, 1000 * args.thousands)):
+        for stage, told, seconds in through(count):
+            print(
+                f"{stage}, {count:,} dialogues of 4 turns: {seconds:.0f} s, "
+                f"peak {told['peak'] / GIGABYTE:.3f} GB (limit 1)",
+                flush=True,
+            )
+            peaks[stage].append(told["peak"] / GIGABYTE)
+            kept = kept and told["code"] == 0 and told["peak"] < GIGABYTE
+    for stage, (few, *many) in peaks.items():
+        for most in many:
+            print(f"{stage}: peak {few:.3f} -> {most:.3f} GB, x {most / few:.2f}")
+    return kept
+
+
+def through(count: int) -> Iterator[tuple[str, dict[str, Any], float]]:
+    """Each stage with what its command told and its seconds; every command in a process of its own."""
     with tempfile.TemporaryDirectory(prefix="tutor-arena-bench-") as name:
         folder = Path(name)
-        write_jsonl(folder / "replies.jsonl", REPLIES)
-        (folder / "c.toml").write_text(SCRIPTED.format(1000 * args.thousands))
-        for command in (["simulate", "c.toml", "--run", "run"], ["export", "run", "--as", "hf"]):
+        scripted(folder, count)
+        for stage, command in STAGES.items():
             began = time.perf_counter()
             here = Path.cwd()
             os.chdir(folder)
             told = in_process(COMMAND, *command)
             os.chdir(here)
-            print(
-                f"{command[0]}, {args.thousands},000 dialogues of 4 turns: {time.perf_counter() - began:.0f} s, "
-                f"peak {told['peak'] / GIGABYTE:.2f} GB (limit 1)"
-            )
-            kept = kept and told["code"] == 0 and told["peak"] < GIGABYTE
-    return kept
+            yield stage, told, time.perf_counter() - began
+
+
+def scripted(folder: Path, count: int) -> None:
+    """The configuration and the replies of a data set of so many dialogues."""
+    drawn = random.Random(1)
+    words = sorted({word for each in load() for word in plain_words(each.text)})
+    for name, longest in (("pupil", 12), ("coach", 24)):
+        said = ([drawn.choice(words) for _ in range(drawn.randint(3, longest))] for _ in range(LINES))
+        write_jsonl(folder / f"{name}.jsonl", ({"reply": " ".join(each)} for each in said))
+    (folder / "c.toml").write_text(SCRIPTED.format(count))

@@ -1,6 +1,7 @@
 """Do 95 % intervals hold the truth 95 times in 100, and is a winner named among equals in at most 5?
 
     python bench/coverage.py [--draws 2000] [--peers 50] [--dialogues 5 8] [--endpoints 2 4] [--designs balanced]
+                             [--seed 7]
 
 A cell is a number of dialogues, of endpoints, and a design: ``balanced`` (2 subsets a dialogue, every pair on
 each), ``unbalanced`` (1 to 6 subsets), ``huge`` (one dialogue of 20 subsets), ``missing`` (3 matches in 10 are not
@@ -87,9 +88,9 @@ class Cell:
             sizes[0] = HUGE
         return sizes
 
-    def draw(self, chunk: int, tables: int, *, equal: bool) -> Tables:
-        """Some tables; which, depends on the cell, the chunk's number and whether endpoints are equal."""
-        rng = np.random.default_rng(draw_seed(7, "coverage", *map(str, (*self.key, chunk, equal))))
+    def draw(self, seed: int, chunk: int, tables: int, *, equal: bool) -> Tables:
+        """Some tables; which, depends on seed, cell, the chunk's number and whether endpoints are equal."""
+        rng = np.random.default_rng(draw_seed(seed, "coverage", *map(str, (*self.key, chunk, equal))))
         starts = np.cumsum(self.sizes()) - self.sizes()
         effect = rng.normal(0, OF_DIALOGUE, (tables, self.dialogues, self.endpoints)).repeat(self.sizes(), axis=1)
         strength = self.strengths(equal=equal) + effect + rng.normal(0, OF_SUBSET, effect.shape)
@@ -225,13 +226,13 @@ class Found:
     peers: dict[str, Tally] = field(default_factory=lambda: {name: Tally() for name in PEERS})
 
 
-def measure(cell: Cell, draws: int, peers: int) -> Iterator[tuple[int, Found]]:
+def measure(cell: Cell, draws: int, peers: int, seed: int) -> Iterator[tuple[int, Found]]:
     """How many tables were added, and the cell's figures so far."""
     found = Found()
     truths = {equal: true_gaps(cell, equal=equal) for equal in (False, True)}
     size = max(1, min(draws, CHUNK // (cell.dialogues * cell.endpoints**2)))
     for chunk, equal in product(range(-(-draws // size)), (False, True)):
-        tables = cell.draw(chunk, min(size, draws - chunk * size), equal=equal)
+        tables = cell.draw(seed, chunk, min(size, draws - chunk * size), equal=equal)
         said = say(tables, LEVEL)
         found.own.add(only(said, said.regular), truths[equal])
         for at in np.flatnonzero(~said.regular):
@@ -308,6 +309,7 @@ def main() -> int:
     parser.add_argument("--dialogues", type=int, nargs="+", default=DIALOGUES)
     parser.add_argument("--endpoints", type=int, nargs="+", default=ENDPOINTS)
     parser.add_argument("--designs", nargs="+", choices=DESIGNS, default=DESIGNS)
+    parser.add_argument("--seed", type=int, default=7, help="another one draws other tables")
     args = parser.parse_args()
     cells = [Cell(*key) for key in product(args.designs, args.endpoints, args.dialogues)]
     print(f"| {' | '.join(HEAD)} |\n|{' --- |' * len(HEAD)}", flush=True)
@@ -316,7 +318,7 @@ def main() -> int:
         task = progress.add_task("tables", total=2 * args.draws * len(cells))
         for cell in cells:
             found = Found()
-            for tables, so_far in measure(cell, args.draws, args.peers):
+            for tables, so_far in measure(cell, args.draws, args.peers, args.seed):
                 found = so_far
                 progress.advance(task, tables)
             wrong = faults(cell, found.own)

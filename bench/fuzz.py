@@ -31,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from gateway.adapters.catalog import build
 from gateway.adapters.local import LocalAdapter
+from gateway.budget import Budget
 from gateway.engine import Gateway
 from gateway.errors import CallFailed, FaultKind
 from gateway.prompt import Message, Prompt
@@ -120,7 +121,10 @@ async def through(args: argparse.Namespace, address: str, kinds: list[str], aske
     with tempfile.TemporaryDirectory(prefix="tutor-arena-fuzz-") as folder:
         journal = Journal(Path(folder))
         async with Gateway(
-            endpoints(address, kinds), journal=journal, environ={"FUZZ_KEY": "fuzz-key-12345"}
+            endpoints(address, kinds),
+            journal=journal,
+            budget=Budget(trial_calls=0),
+            environ={"FUZZ_KEY": "fuzz-key-12345"},
         ) as gateway:
             for endpoint in gateway.endpoints.values():
                 endpoint.health.patience = 1 << 60

@@ -26,10 +26,11 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 PROVIDER = HERE.parent / "tests" / "support" / "fake_provider.py"
 ENVIRONMENTS = Path(tempfile.gettempdir()) / "tutor-arena-bench"
+# Each peer's environment, and its packages; curator's litellm loads orjson without asking for it.
 PEERS = {
-    "curator": ("curator", "bespokelabs-curator"),
-    "openai": ("peers", "openai"),
-    "inspect": ("peers", "inspect-ai"),
+    "curator": ("curator", ("bespokelabs-curator", "orjson")),
+    "openai": ("peers", ("openai",)),
+    "inspect": ("peers", ("inspect-ai",)),
 }
 Figures = dict[str, float]
 
@@ -165,16 +166,14 @@ def engine(port: int) -> Figures:
 
 def peer(name: str, port: int, calls: int) -> Figures | None:
     """A peer's figures, out of an environment of its own; None, and said so, where it cannot be installed."""
-    environment, package = PEERS[name]
+    environment, packages = PEERS[name]
     python = ENVIRONMENTS / environment / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENTS / environment)], check=True)
-    installed = subprocess.run([python, "-m", "pip", "show", "-q", package], capture_output=True, check=False)
-    if installed.returncode:
-        install = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", package]
-        if subprocess.run(install, capture_output=True, check=False).returncode:
-            print(f"{name}: could not be installed, not measured")
-            return None
+    install = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages]
+    if subprocess.run(install, capture_output=True, check=False).returncode:
+        print(f"{name}: could not be installed, not measured")
+        return None
     command = [python, HERE / "gateway_peers.py", name, "--port", str(port), "--calls", str(calls), "--core", "0"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **encodings()})
     if done.returncode:

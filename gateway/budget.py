@@ -74,11 +74,14 @@ class Budget:
     most (:class:`Most`), so the cap is never passed where that is sure. Where it is not, a call counts as its most
     or as the largest so far, whichever is more; where that does not fit, one goes out alone, as long as it fits by
     the mean: the cap may then be passed by what that one takes.
+
+    ``trial_calls``: of an endpoint that never says anything, so many calls are paid for (0: any number).
     """
 
     usd: float | None = None
     calls: int | None = None
     tokens: int | None = None
+    trial_calls: int = 30
     total: Spent = field(default_factory=Spent)
     in_flight: int = 0
     _sure: Most = field(default_factory=Most)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from array import array
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from math import inf
 from typing import cast
@@ -36,6 +36,8 @@ LONG_OUTPUT = 8_192
 _MORE_OUTPUT = frozenset({"n", "best_of", "max_tokens", "max_completion_tokens"})
 _COMPOSE_JSON = frozenset(place.partition(":")[0] for place in KINDS.values())
 """Our own adapters compose one line of JSON; anybody's may compose what it likes."""
+LATEST = 10_000
+"""So many answers' times are kept, the latest: a run of millions says their median every second."""
 BUSY_LANE_S = 5.0
 """How long a lane rests after a rate limit that names no time, if there are other lanes."""
 
@@ -61,7 +63,7 @@ class Endpoint:
         self.name_json = orjson.dumps(name)
         self.timeout_s: float = settings.timeout_s
         self.spent = Spent()
-        self.latencies = array("d")  # seconds of the answers that came, in their order
+        self.latencies = deque[float](maxlen=LATEST)  # seconds of the last answers that came
         self.told_until = 0.0
         self.is_told_of_cap = False
         self.health = EndpointHealth()

@@ -384,7 +384,7 @@ class Gateway:
         """The call ends without an answer: written, then raised."""
         target.spent.failed += 1
         self.budget.total.failed += 1
-        if not text and target.health.brought_nothing(kind, message):
+        if not text and target.health.brought_nothing(kind, message, self.budget.trial_calls):
             self._stopped(target)
         await self._recorder.failed(target, call, kind, message, text)
         failure = failure_named(kind)(target.name, kind, message, len(call.faults), text)

@@ -49,8 +49,7 @@ PERMANENT_FOR_MANY = frozenset({"bad_request"})
 
 NOTHING_CAME = frozenset({"empty", "malformed", "tool_call", "truncated", "blocked", "refused"})
 """Kinds of replies that are paid for and may bring nothing at all."""
-MOST_OF_NOTHING = 30
-"""Calls that may bring nothing, retries and all, where none ever brought anything."""
+ADVICE = "mend its settings (check shows what comes), or set budget.trial_calls = 0"
 
 
 class EndpointHealth:
@@ -81,12 +80,15 @@ class EndpointHealth:
         self.reason = f"stopped after {calls} failed: {fault.message}"
         return True
 
-    def brought_nothing(self, kind: str, message: str) -> bool:
-        """True if this call, which ended without a word of a reply, is the one that stops the endpoint."""
+    def brought_nothing(self, kind: str, message: str, most: int) -> bool:
+        """True if this call, which ended without a word of a reply, is the one that stops the endpoint.
+
+        That is the last of its first ``most`` (0: none is) where none ever brought anything, retries and all.
+        """
         if self._has_worked or self.reason is not None or kind not in NOTHING_CAME:
             return False
         self._brought_nothing += 1
-        if self._brought_nothing < MOST_OF_NOTHING:
+        if not 0 < most <= self._brought_nothing:
             return False
-        self.reason = f"stopped after its first {MOST_OF_NOTHING} calls brought nothing: {message}"
+        self.reason = f"stopped after its first {most} calls brought nothing: {message}; {ADVICE}"
         return True

@@ -21,8 +21,9 @@ from runstore.problems import Problem
 MARK = "[redacted]"
 _ESCAPE = re.compile("%[0-9A-F]{2}")
 SHORTEST_KEY = 8
-_WORD = re.compile(r"[A-Za-z]?[a-z_]{7,19}|[A-Z_]{8,20}")
-"""``anything``, ``PLACEHOLDER``, ``completion_tokens``: what people give a server that asks for no key."""
+_WORD = re.compile(r"[A-Za-z]?[a-z]{0,14}(?:_[a-z]{0,15})*|[A-Z]{0,15}(?:_[A-Z]{0,15})*")
+"""``anything``, ``PLACEHOLDER``, ``completion_tokens``: what people give a server that asks for no key. Sixteen
+letters in a row may be a key; words of a text or of our files are shorter."""
 _FOREIGN = frozenset({"request", "response", "bodies"})
 """Members of our records that hold what others wrote, whose names may be anything."""
 _OWN = frozenset({"endpoint", "where", "kind", "state", "event", "stage", "item", "key", "token", "batch", "keys"})

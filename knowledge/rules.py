@@ -11,6 +11,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from knowledge.topic import ABSENT, MISCONCEIVED, MOVES, TOLD, UNDERSTOOD, Kind, Part
+from runstore.expected import expected_of
 from runstore.ids import digest
 from runstore.languages import resource
 from runstore.yaml_file import YamlFile, read_yaml
@@ -119,4 +120,4 @@ def validated(file: YamlFile, kind: type[R], data: object) -> R:
     except ValidationError as error:
         first = error.errors()[0]
         found = None if first["type"] == "missing" else first.get("input")
-        raise file.problem(first["loc"], first["msg"], found) from error
+        raise file.problem(first["loc"], expected_of(first), found) from error

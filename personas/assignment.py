@@ -14,7 +14,7 @@ fit, and where it keeps one from a whole subject, so is the subject. Who fits no
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import lcm
 from typing import NamedTuple
 
@@ -60,13 +60,25 @@ def assign(
     The result depends on ids and seed, not on the order given.
     Raises Problem for n < 0, for ids that occur twice, and for n > 0 with no persona or no question.
     """
+    return list(assigned(personas, questions, n, seed, match_level=match_level))
+
+
+def assigned(
+    personas: Iterable[Persona],
+    questions: Iterable[SeedQuestion],
+    n: int,
+    seed: int = 0,
+    *,
+    match_level: bool = True,
+) -> Iterator[Assignment]:
+    """What :func:`assign` lists, one after the other: a million dialogues need not be held."""
     people, by_subject = _by_id(personas), _by_subject(questions)
     if n < 0:
         raise Problem(f"the number of dialogues must be 0 or more, found {n}")
     if n and not (people and by_subject):
         raise Problem(f"dialogues need at least one {'persona' if not people else 'seed question'}, found none")
     if n == 0:
-        return []
+        return
     subjects = shuffled(((name, name) for name in by_subject), seed, "subject order")
     order = _arranged(people, subjects, min(n, len(people)), seed)
     banks = {
@@ -74,11 +86,10 @@ def assign(
         for name, bank in by_subject.items()
     }
     wheel = _Wheel(len(people), subjects, banks)
-    cast = [order[i % len(people)] for i in range(n)]
-    if not match_level:
-        return [Assignment(person, wheel.question(i)) for i, person in enumerate(cast)]
-    matching = _Matching(people, wheel)
-    return [Assignment(person, matching.question(i, person)) for i, person in enumerate(cast)]
+    matching = _Matching(people, wheel) if match_level else None
+    for i in range(n):
+        person = order[i % len(people)]
+        yield Assignment(person, wheel.question(i) if matching is None else matching.question(i, person))
 
 
 class _Wheel:

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
-_RECENT = 1 << 16
+_RECENT = 1 << 14
+"""Entries of the dictionary, which takes ten times their bytes."""
 
 
 class KeyIndex:
@@ -60,9 +61,15 @@ class KeyIndex:
 
 
 def _merged(older: tuple[Words, Words], newer: tuple[Words, Words]) -> tuple[Words, Words]:
-    """One run of both; of a key in both, the newer value."""
-    keys = np.concatenate([older[0], newer[0]])
-    order = np.argsort(keys, kind="stable")
-    keys, values = keys[order], np.concatenate([older[1], newer[1]])[order]
+    """One run of both; of a key in both, the newer value. Little is held beside the two and what comes of them."""
+    size = len(older[0]) + len(newer[0])
+    places = older[0].searchsorted(newer[0], side="right")
+    places += np.arange(len(newer[0]))
+    is_older = np.ones(size, dtype=bool)
+    is_older[places] = False
+    keys, values = np.empty(size, np.uint64), np.empty(size, np.uint64)
+    for merged, old, new in ((keys, older[0], newer[0]), (values, older[1], newer[1])):
+        merged[places] = new
+        merged[is_older] = old
     last = np.append(keys[1:] != keys[:-1], True)
-    return keys[last], values[last]
+    return (keys, values) if last.all() else (keys[last], values[last])

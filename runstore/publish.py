@@ -19,6 +19,7 @@ from typing import Any, TypeVar, cast
 import orjson
 from pydantic import BaseModel, ValidationError
 
+from runstore.expected import expected_of
 from runstore.problems import InputProblem
 from runstore.results import Result
 
@@ -174,7 +175,7 @@ def parse_record(kind: type[R], row: object, file: Path | str, line: int | None 
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         found = None if first["type"] == "missing" else first.get("input")
-        raise InputProblem(file, first["msg"], found=found, line=line, field=field) from error
+        raise InputProblem(file, expected_of(first), found=found, line=line, field=field) from error
 
 
 def _bytes(path: Path) -> bytes:

@@ -14,8 +14,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    SerializerFunctionWrapHandler,
-    model_serializer,
 )
 
 from runstore.languages import known_language
@@ -89,6 +87,10 @@ class Steered(Record):
 
 def _is_none(value: object) -> bool:
     return value is None
+
+
+def _is_nothing(count: int | None) -> bool:
+    return not count
 
 
 class Utterance(Record):
@@ -165,21 +167,16 @@ class Usage(Record):
     """Tokens as the provider counted them; None where it did not say.
 
     ``input`` includes ``cached``, what was read from the provider's prompt cache, and what was written to it for
-    five minutes (``cache_written``) or an hour (``cache_written_1h``): each has a price of its own.
+    five minutes (``cache_written``) or an hour (``cache_written_1h``): each has a price of its own, and stands in
+    a record only where there was any.
     """
 
     input: int | None = None
     output: int | None = None
     thinking: int | None = None
     cached: int | None = None
-    cache_written: int | None = None
-    cache_written_1h: int | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_absent_writes(self, whole: SerializerFunctionWrapHandler) -> dict[str, int | None]:
-        """Cache writes stand in a record only where there were any."""
-        counts: dict[str, int | None] = whole(self)
-        return {name: count for name, count in counts.items() if count or not name.startswith("cache_written")}
+    cache_written: int | None = Field(default=None, exclude_if=_is_nothing)
+    cache_written_1h: int | None = Field(default=None, exclude_if=_is_nothing)
 
     @classmethod
     def of(cls, counts: Iterable[int | None]) -> Usage:
@@ -254,7 +251,7 @@ class Verdict(Record):
 
 
 class Sheet(Record):
-    """One judge's (or person's) filled-in rubric for one subject; None is a value that is missing.
+    """One judge's (or person's) filled-in rubric for one session; None is a value that is missing.
 
     ``flags``: the declared yes-or-no fields that floor rules depend on. ``not_applicable``: element keys by item
     key that the judge set aside (their value is None too). ``readable``: whether any value could be read;

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 Number = int | float
 """Counts are whole unless what is counted carries weights; both stand in files as they are."""
+
+
+def _ten_digits(value: Number) -> Number:
+    return value if isinstance(value, int) else float(f"{value:.10g}")
+
+
+Figure = Annotated[Number, AfterValidator(_ten_digits)]
+"""Computed: ten significant digits, since the last of sixteen depend on the processor's own linear algebra."""
 
 
 class Result(BaseModel):

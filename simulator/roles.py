@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 
 from gateway import prompts
@@ -136,6 +136,8 @@ class Roles:
 
 def turns_of(history: Sequence[Utterance]) -> tuple[Utterance, ...]:
     """The same, speakers in turn as endpoints and trainers want it: utterances of one that follow are joined."""
+    if all(one.role != other.role for one, other in pairwise(history)):
+        return tuple(history)  # as nearly always, and this is asked for with every utterance
     grouped = (tuple(turn) for _, turn in groupby(history, key=lambda utterance: utterance.role))
     return tuple(
         turn[0] if len(turn) == 1 else turn[0].model_copy(update={"text": "\n\n".join(each.text for each in turn)})

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import ValidationInfo, field_validator
 
-from runstore.results import Number, Result
+from runstore.results import Figure, Number, Result
 
 FloatArray = NDArray[np.float64]
 
@@ -25,8 +25,8 @@ class StatisticRow(Result):
 
     key: str
     name: str
-    value: Number | None
-    interval: tuple[Number, Number] | None
+    value: Figure | None
+    interval: tuple[Figure, Figure] | None
     level: Number | None
     interval_method: str | None
     n_used: int
@@ -46,14 +46,14 @@ class TestRow(Result):
 
     key: str
     name: str
-    statistic: Number | None
-    p_value: Number | None
+    statistic: Figure | None
+    p_value: Figure | None
     method: str
     n_used: int
     n: int
     unit: str
     zero_rule: str | None
-    smallest_p: Number | None
+    smallest_p: Figure | None
     reason: str | None
     effect: StatisticRow | None
 

@@ -156,12 +156,11 @@ def _add(listed: _Listed, table: Table, names: Mapping[str, Names], by: str | No
         """A column's cells as they read; there are few different ones, so each is read where it first stands."""
         known: dict[object, Read] = {}
         cells = table.column(name)
-        for at in filled:
-            cell = cells[at]
-            key: object = cell if isinstance(cell, str) else (repr(cell),)
+        keys = [cell if isinstance(cell, str) else (repr(cell),) for cell in map(cells.__getitem__, filled)]
+        for at, key in zip(filled, keys, strict=True):
             if key not in known:
-                known[key] = read(cell, lines[at])
-            yield known[key]
+                known[key] = read(cells[at], lines[at])
+        return map(known.__getitem__, keys)
 
     def named(name: str) -> Iterable[str]:
         return column(name, lambda cell, number: _name(cell, table.path, number, name, names[name]))

@@ -15,6 +15,7 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from arena.human.forms import Form, Id, Question, Strict, Text
+from runstore.expected import expected_of
 from runstore.ids import shuffled
 from runstore.problems import InputProblem, nearest
 from runstore.records import Language, Role
@@ -330,10 +331,11 @@ def parse_study(data: object, path: Path | str) -> Study:
         field = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
             near = nearest(str(first["loc"][-1]), _known_keys())
-            expected = f"a known key (did you mean {near!r}?)" if near else "a known key"
+            told = "it belongs elsewhere" if near == first["loc"][-1] else f"did you mean {near!r}?"
+            expected = f"a known key ({told})" if near else "a known key"
             raise InputProblem(path, expected, found=str(first["loc"][-1]), field=field) from error
         found = first.get("input") if first["type"] not in ("missing", "value_error") else None
-        raise InputProblem(path, first["msg"], found=found, field=field) from error
+        raise InputProblem(path, expected_of(first), found=found, field=field) from error
 
 
 def _known_keys() -> list[str]:
@@ -381,7 +383,8 @@ def parse_document(row: object, path: Path | str, line: int | None = None) -> Do
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
-        raise InputProblem(path, first["msg"], found=first.get("input"), line=line, field=field) from error
+        found = None if first["type"] == "missing" else first.get("input")
+        raise InputProblem(path, expected_of(first), found=found, line=line, field=field) from error
 
 
 def _check_document(study: Study, document: Document, path: Path, line: int) -> None:

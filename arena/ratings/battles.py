@@ -194,7 +194,8 @@ class Vocabulary:
     def recode(self, column: Encoded, missing: str | None = None) -> NDArray[np.int64]:
         """A table from the chunk's codes to ours; its last entry stands for a missing value."""
         named = missing is not None and column.has_missing
-        if not self.values and not named and len(set(column.values)) == len(column.values):
+        distinct = column.distinct or len(set(column.values)) == len(column.values)
+        if not self.values and not named and distinct:
             self.values = list(column.values)  # the first chunk's keep their codes, and need no dictionary yet
             return np.append(np.arange(len(self.values)), -1)
         table = [self._code(value) for value in column.values]

@@ -10,19 +10,26 @@ from typing import Any, SupportsIndex, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.ratings.texts import numbered
 from runstore.problems import Problem
 
 _COPIED = 1 << 30
 """Bytes up to which a column in pieces is copied into one."""
+_LONG, _SAMPLE, _MANY = 100_000, 10_000, 1_000
+"""Rows from which a column is looked at first, how many of them, and how many values there are many."""
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """``values[codes[row]]`` is the row's text; code -1 is a missing value. Every value occurs in some row."""
+    """``values[codes[row]]`` is the row's text; code -1 is a missing value. Every value occurs in some row.
+
+    ``distinct`` says that no value is there twice; otherwise one may be.
+    """
 
     codes: NDArray[np.integer[Any]]
     values: list[str]
     has_missing: bool = False
+    distinct: bool = False
 
     def first_row(self, code: int) -> int:
         """The first row (from 0) that holds this code."""
@@ -89,9 +96,14 @@ def _from_arrow(column: Any) -> Encoded:
             raise Problem(f"a column of names must be text or whole numbers, found {kind}")
         chunked = chunked.cast(pa.string())
     given = pa.types.is_dictionary(chunked.type)
-    if not given:  # one dictionary is made in half the time that many take to be made one
-        chunked = (chunked.combine_chunks() if chunked.nbytes < _COPIED else chunked).dictionary_encode()
-        chunked = chunked if isinstance(chunked, pa.ChunkedArray) else pa.chunked_array([chunked])
+    if not given:
+        if chunked.nbytes < _COPIED:  # one dictionary is made in half the time that many take to be made one
+            whole = chunked.combine_chunks()
+            whole = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
+            if (known := _from_whole(pa, whole)) is not None:
+                return known
+            chunked = pa.chunked_array([whole])
+        chunked = chunked.dictionary_encode()
     chunked = chunked.unify_dictionaries()
     if not chunked.num_chunks:
         return Encoded(np.empty(0, np.int64), [])
@@ -100,6 +112,33 @@ def _from_arrow(column: Any) -> Encoded:
     parts = [_indices(pa, chunk.indices) for chunk in chunked.chunks]
     codes = parts[0] if len(parts) == 1 else np.concatenate(parts)
     return _used(codes, values, missing) if given else Encoded(codes, values, missing)
+
+
+def _from_whole(pa: Any, array: Any) -> Encoded | None:
+    """A long column without missing values in less time than Arrow's own dictionary takes; None where it is none.
+
+    What its first rows hold says whether values are few, which are then looked up and not collected, or many.
+    """
+    if len(array) < _LONG or array.null_count:
+        return None
+    seen = array[:_SAMPLE].dictionary_encode().dictionary
+    if len(seen) > _MANY:
+        return _of_many(pa, array)
+    codes = arrow("compute").index_in(array, value_set=seen)
+    return None if codes.null_count else Encoded(codes.to_numpy(), seen.to_pylist())
+
+
+def _of_many(pa: Any, array: Any) -> Encoded | None:
+    kind = {str(pa.string()): np.int32, str(pa.large_string()): np.int64}.get(str(array.type))
+    if kind is None:
+        return None
+    _, places, data = array.buffers()
+    end = np.frombuffer(places, kind)[array.offset : array.offset + len(array) + 1].astype(np.int64, copy=False)
+    found = numbered(end[:-1], np.diff(end), np.frombuffer(b"" if data is None else data, np.uint8))
+    if found is None:
+        return None
+    codes, first = found
+    return Encoded(codes, array.take(pa.array(first)).to_numpy(zero_copy_only=False).tolist(), distinct=True)
 
 
 def _imported(pa: Any, column: Any) -> Any:

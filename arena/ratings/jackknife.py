@@ -34,6 +34,8 @@ _WHOLE = 1 - 1e-9
 _ACCURACY = 2.5e-7
 _SLIGHT = 0.002
 """Leverage up to which the series' first term stands for all of it: limits differ by less than this share."""
+_FEW = 0.25
+"""Share of a block's clusters up to which those that need the series wait for others."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class Chunk:
         """(g, P) the battles' amounts by lead (and by tie), summed over the parameters that they touch."""
         cells, lead, total = self.cells, amounts[0], self.units * self.cells.width
         full = sums(self.i, lead, total)
-        full -= sums(self.j, lead, total)
+        np.subtract.at(full, self.j, lead)  # in place: a second array as large costs more than both sums
         for k in range(cells.shared.shape[1]):
             full[cells.size + k :: cells.width] += self.by_unit(lead * cells.shared[self.cell, k])
         for tie in amounts[1:]:
@@ -111,9 +113,13 @@ class Chunk:
         each = values.take(self.cell, mode="clip")
         return each if self.weight is None else each * self.weight
 
-    def scores(self) -> Floats:
-        """(g, P) what the clusters add to the gradient."""
-        return self.summed([self.of_cells(column) for column in self.cells.score.T])
+    def scores(self, times: Floats | None = None) -> Floats:
+        """(g, P) what the clusters add to the gradient, each so many ``times`` (g,)."""
+        amounts = [self.of_cells(column) for column in self.cells.score.T]
+        if times is not None:
+            each = times.take(self.cluster, mode="clip")
+            amounts = [amount * each for amount in amounts]
+        return self.summed(amounts)
 
     def told(self, parameters: Floats) -> Floats:
         """(g, P) each cluster's information times its own parameters (g, P)."""
@@ -221,25 +227,63 @@ def _by_battle(inverse: Floats, cells: Cells, battles: Battles) -> Found:
 
 def _by_cluster(inverse: Floats, cells: Cells, battles: Battles) -> Found:
     meat, alone, seen = np.zeros((cells.width, cells.width)), list[Floats](), Seen(_clusters(battles))
+    waiting = _Waiting(inverse, cells)
     rank = float((cells.leverage * battles.weight[cells.at]).sum())
     for chunk in _chunks(cells, battles):
-        scores, leverage = chunk.scores(), chunk.by_unit(chunk.of_cells(cells.leverage))
+        leverage = chunk.by_unit(chunk.of_cells(cells.leverage))
+        share = leverage / max(rank, 1.0)
+        slight, heavy = leverage <= _SLIGHT, leverage > _LIGHT
+        felt = ~(slight | heavy)
+        scores = chunk.scores(1 / (1 - np.where(slight, share, 0.0)) if slight.any() else None)
         seen.add(chunk.low, scores, leverage, chunk.cluster)
-        heavy = np.flatnonzero(leverage > _LIGHT)
         solved = dict[int, Floats]()
-        for g, own in _entries(chunk.cluster, heavy):
+        for g, own in _entries(chunk.cluster, np.flatnonzero(heavy)):
             weight = np.ones(len(own)) if chunk.weight is None else chunk.weight[own]
             solved[g], lost = _solved(inverse, cells, chunk.cell[own], weight, scores[g])
             alone += lost
-        scores[heavy] = leverage[heavy] = 0
-        share = leverage / max(rank, 1.0)
-        moved = scores / (1 - share)[:, None]
-        if (felt := leverage > _SLIGHT).any():
-            moved[felt] = _series(inverse, chunk.only(felt), scores[felt], share[felt])
+        count = int(felt.sum())
+        if 0 < count < chunk.units * _FEW:
+            waiting.add(chunk, felt, scores[felt], share[felt])
+            scores[felt] = 0
+        elif count:
+            scores[felt] = _series(inverse, chunk.only(felt), scores[felt], share[felt])
         for g, vector in solved.items():
-            moved[g] = vector
+            scores[g] = vector
+        meat += scores.T @ scores
+        for moved in waiting.moved(chunk.units):
+            meat += moved.T @ moved
+    for moved in waiting.moved(1):
         meat += moved.T @ moved
     return meat, alone, seen.support()
+
+
+class _Waiting:
+    """Clusters that need the series and are few among those of their block: they take it together."""
+
+    def __init__(self, inverse: Floats, cells: Cells) -> None:
+        self._inverse, self._cells, self._units = inverse, cells, 0
+        self._battles: list[tuple[Ints, Ints, Floats | None]] = []
+        self._scores: list[Floats] = []
+        self._shares: list[Floats] = []
+
+    def add(self, chunk: Chunk, wanted: NDArray[np.bool_], scores: Floats, share: Floats) -> None:
+        """The chunk's wanted clusters, with their scores (g, P) and shares (g,) of all leverage."""
+        inside = np.flatnonzero(wanted[chunk.cluster])
+        number = np.cumsum(wanted) + (self._units - 1)
+        weight = None if chunk.weight is None else chunk.weight[inside]
+        self._battles.append((number[chunk.cluster[inside]], chunk.cell[inside], weight))
+        self._scores.append(scores)
+        self._shares.append(share)
+        self._units += len(scores)
+
+    def moved(self, enough: int) -> Iterator[Floats]:
+        """(g, P) s*_g of those that wait, where they are enough."""
+        if self._units >= enough:
+            clusters, cells, weights = zip(*self._battles, strict=True)
+            weight = None if weights[0] is None else np.concatenate(weights)
+            chunk = Chunk.of(self._cells, 0, self._units, np.concatenate(clusters), np.concatenate(cells), weight)
+            yield _series(self._inverse, chunk, np.concatenate(self._scores), np.concatenate(self._shares))
+            self._battles, self._scores, self._shares, self._units = [], [], [], 0
 
 
 def _chunks(cells: Cells, battles: Battles) -> Iterator[Chunk]:

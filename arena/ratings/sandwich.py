@@ -139,8 +139,7 @@ def _in_order(part: Block, many: int) -> Iterator[Block]:
     if count <= many:
         yield part
         return
-    starts, cell = _sorted(cell, cluster, count)
-    weight = None if weight is None else _sorted(weight, cluster, count)[1]
+    starts, cell, weight = _sorted(cell, cluster, weight, count)
     cluster = np.repeat(np.arange(count, dtype=np.int32), np.diff(starts))
     for low in range(0, count, many):
         high = min(count, low + many)
@@ -149,12 +148,15 @@ def _in_order(part: Block, many: int) -> Iterator[Block]:
         yield first + low, first + high, cell[here], cluster[here] - np.int32(low), own
 
 
-def _sorted(column: NDArray[Any], cluster: NDArray[np.int32], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Where each cluster starts in the column in order of clusters, and that column."""
-    table = coo_array((column, (cluster, cluster)), shape=(count, count))
+def _sorted(
+    cell: NDArray[np.int32], cluster: NDArray[np.int32], weight: Floats | None, count: int
+) -> tuple[NDArray[Any], NDArray[np.int32], Floats | None]:
+    """Where each cluster's battles start in order of clusters, and cells and weights in that order."""
+    value: NDArray[Any] = np.zeros(len(cell), np.int8) if weight is None else weight
+    table = coo_array((value, (cluster, cell)), shape=(count, int(cell.max(initial=0)) + 1))
     table.has_canonical_format = True  # so rows are sorted by counting, and what is in one place is not added up
     ordered = table.tocsr()
-    return ordered.indptr, ordered.data
+    return ordered.indptr, ordered.indices, None if weight is None else ordered.data
 
 
 def _ranges(rows: Rows) -> Iterator[Block]:

@@ -73,7 +73,10 @@ class Seen:
         here = slice(low, low + len(scores))
         length = np.sqrt(np.einsum("gp,gp->g", scores, scores))
         self._leverage[here] = leverage
-        self._said[here] = length > _SILENT * np.maximum(np.bincount(cluster, minlength=len(scores)), 1)
+        said = length > _SILENT * max(len(cluster), 1)
+        if not said.all():
+            said = length > _SILENT * np.maximum(np.bincount(cluster, minlength=len(scores)), 1)
+        self._said[here] = said
 
     def support(self) -> Support:
         """What they amount to."""

@@ -11,6 +11,7 @@ STOPPED = frozenset({"stop", "end_turn", "stop_sequence", "eos"})
 CUT_OFF = "the reply was cut off or blocked"
 
 _INVISIBLE = re.compile(f"[{FILLING}\U000e0100-\U000e01ef]")
+_ENDS = re.compile("[\r\v\f]")
 _PARENTHESISED = {"⒜": "(a)", "⒝": "(b)", "⒞": "(c)"}
 
 
@@ -41,7 +42,10 @@ _PLAIN, _FOLDED = _Plain(), _Folded()
 
 def plain_text(text: str) -> str:
     """Full-width forms as ASCII, invisible characters gone, every kind of line end as one line feed."""
-    return text.replace("\r\n", "\n").translate(_PLAIN)
+    text = text.replace("\r\n", "\n")
+    if text.isascii():  # as most replies
+        return _ENDS.sub("\n", text)
+    return text.translate(_PLAIN)
 
 
 def trimmed(text: str) -> str:

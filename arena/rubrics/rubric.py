@@ -20,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from runstore.expected import expected_of
 from runstore.ids import digest
 from runstore.languages import languages, listed
 from runstore.problems import InputProblem, Problem
@@ -282,7 +283,7 @@ def parse_rubric(file: YamlFile) -> Rubric:
         # A key that is not known is most likely the missing one, mistyped: it is told first.
         first = min(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
         place = tuple(part for part in first["loc"] if part != "[key]")
-        expected, found = first["msg"].removeprefix("Value error, "), first.get("input")
+        expected, found = expected_of(first), first.get("input")
         if first["type"] == "extra_forbidden":
             expected, found = "a key of the rubric format", place[-1]
         found = found if isinstance(found, (str, int, float, bool)) else None

@@ -44,6 +44,11 @@ class Scores:
     def total(self) -> float | None:
         return self.after.total
 
+    @property
+    def does_not_apply(self) -> bool:
+        """Whether there is no total for no other reason than that nothing of an item applies."""
+        return self.total is None and set(self.reasons.values()) == {NOTHING_APPLICABLE}
+
 
 def score(
     rubric: Rubric,

@@ -18,12 +18,12 @@ Value = int | float | str | None
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """A judge's values for a subject out of ``readable`` of ``asked`` sheets, and their scores.
+    """A judge's values for a session out of ``readable`` of ``asked`` sheets, and their scores.
 
     ``person``: it was filled in by a person, who stands beside the judges and never enters a mean of theirs.
     """
 
-    subject: str
+    session: str
     judge: str
     asked: int
     readable: int
@@ -46,15 +46,15 @@ class Combined:
 
 
 def combine(rubric: Rubric, sheets: Sequence[Sheet], asked: int, columns: Mapping[str, str]) -> Combined:
-    """The repeats of one judge for one subject.
+    """The repeats of one judge for one session.
 
     An element or flag has the value that more than half of the ``asked`` sheets give. A scale has the median of
     its values where more than half of the ``asked`` sheets give one. Else it is missing.
-    Raises ValueError where the sheets are none or belong to several subjects or judges.
+    Raises ValueError where the sheets are none or belong to several sessions or judges.
     """
     owners = {(sheet.subject, sheet.judge) for sheet in sheets}
     if len(owners) != 1:
-        raise ValueError(f"sheets of one subject and one judge are needed, got {len(owners)}")
+        raise ValueError(f"sheets of one session and one judge are needed, got {len(owners)}")
     session, judge = owners.pop()
     values: dict[str, dict[str, float | None]] = {}
     not_applicable: dict[str, tuple[str, ...]] = {}
@@ -71,7 +71,7 @@ def combine(rubric: Rubric, sheets: Sequence[Sheet], asked: int, columns: Mappin
         for flag in rubric.flags
     }
     return Combined(
-        subject=session,
+        session=session,
         judge=judge,
         asked=asked,
         readable=sum(sheet.readable for sheet in sheets),
@@ -86,7 +86,7 @@ def combine(rubric: Rubric, sheets: Sequence[Sheet], asked: int, columns: Mappin
 def combine_all(
     rubric: Rubric, sheets: Sequence[Sheet], sessions: Sequence[Session], judges: Collection[str], asked: int
 ) -> list[Combined]:
-    """One row for every subject and judge, those without any sheet included, in the order given."""
+    """One row for every session and judge, those without any sheet included, in the order given."""
     by_owner: dict[tuple[str, str], list[Sheet]] = {}
     for sheet in sheets:
         by_owner.setdefault((sheet.subject, sheet.judge), []).append(sheet)

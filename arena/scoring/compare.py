@@ -1,4 +1,4 @@
-"""Two groups of subjects compared on every measure: the scores of two tutor modes, or of two levels."""
+"""Two groups of sessions compared on every measure: the scores of two tutor modes, or of two levels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from runstore.results import Result
 
 
 class CommonRow(Result):
-    """The paired test of one measure on subjects that share a value."""
+    """The paired test of one measure on sessions that share a value."""
 
     label: str
     pairs: int
@@ -44,7 +44,7 @@ class GroupComparison:
     """All measures of one judge in two groups of a column.
 
     p values of items are adjusted together (Holm); areas and the total are sums of them and stay as they are.
-    ``common``: the paired test on subjects that share a value of the column ``matched`` and are both scored.
+    ``common``: the paired test on sessions that share a value of the column ``matched`` and are both scored.
     """
 
     column: str
@@ -83,14 +83,14 @@ def compare_groups(
     matched: str | None = None,
     level: float = 0.95,
 ) -> list[GroupComparison]:
-    """Every judge's (and all judges') scores of the subjects with two values of a column, first - second.
+    """Every judge's (and all judges') scores of the sessions with two values of a column, first - second.
 
-    Raises Problem where the column does not have (exactly, or among others) the two values, or two subjects of a
+    Raises Problem where the column does not have (exactly, or among others) the two values, or two sessions of a
     group share a value of ``matched``.
     """
-    groups = {row.subject: row.columns.get(column) for row in rows}
+    groups = {row.session: row.columns.get(column) for row in rows}
     first, second = two_groups(column, groups.values(), values)
-    keys = {row.subject: row.columns.get(matched) for row in rows} if matched else {}
+    keys = {row.session: row.columns.get(matched) for row in rows} if matched else {}
     return [
         _compared(rubric, rows, judge, (column, first, second), groups, matched, keys, level)
         for judge in judges_of(rows)
@@ -169,7 +169,7 @@ def _by_key(side: dict[str, float], keys: dict[str, str | None]) -> dict[str, fl
 
 
 def check_pairs(keys: Iterable[str | None]) -> None:
-    """Raises Problem where two subjects of one group could be the partner of the same one."""
+    """Raises Problem where two sessions of one group could be the partner of the same one."""
     counts = Counter(key for key in keys if key is not None)
     if twice := [key for key, count in counts.items() if count > 1]:
-        raise Problem(f"{counts[twice[0]]} subjects of one group share {twice[0]!r}: they cannot be paired by it")
+        raise Problem(f"{counts[twice[0]]} sessions of one group share {twice[0]!r}: they cannot be paired by it")

@@ -1,4 +1,4 @@
-"""Where judges are furthest apart: subjects by the range of their totals, and the values that differ."""
+"""Where judges are furthest apart: sessions by the range of their totals, and the values that differ."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from arena.scoring.combine import Combined
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """One subject: each judge's total, and the values on which judges with a value differ, by (item, element)."""
+    """One session: each judge's total, and the values on which judges with a value differ, by (item, element)."""
 
-    subject: str
+    session: str
     totals: dict[str, float | None]
     apart: float
     values: dict[tuple[str, str], dict[str, float | None]]
 
 
 def disagreements(rubric: Rubric, rows: Sequence[Combined], limit: int = 20) -> list[Disagreement]:
-    """The ``limit`` subjects whose totals (after floors) lie furthest apart, then those with most values apart."""
+    """The ``limit`` sessions whose totals (after floors) lie furthest apart, then those with most values apart."""
     by_session: dict[str, list[Combined]] = {}
     for row in rows:
-        by_session.setdefault(row.subject, []).append(row)
+        by_session.setdefault(row.session, []).append(row)
     apart = [_one(rubric, session, judged) for session, judged in by_session.items() if len(judged) > 1]
-    apart = [subject for subject in apart if subject.apart > 0 or subject.values]
-    return sorted(apart, key=lambda subject: (-subject.apart, -len(subject.values), subject.subject))[:limit]
+    apart = [each for each in apart if each.apart > 0 or each.values]
+    return sorted(apart, key=lambda each: (-each.apart, -len(each.values), each.session))[:limit]
 
 
 def _one(rubric: Rubric, session: str, rows: Sequence[Combined]) -> Disagreement:

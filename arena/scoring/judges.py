@@ -33,7 +33,7 @@ class AgreementWishes:
 class Agreed:
     """Three questions apart: persons are no judges. ``people`` and ``against`` are empty where nobody scored.
 
-    ``against`` has two raters a measure, the mean of the judges and the mean of the people on each subject.
+    ``against`` has two raters a measure, the mean of the judges and the mean of the people on each session.
     """
 
     judges: list[MeasureRow]
@@ -71,7 +71,7 @@ def _means(rows: Sequence[Combined], get: Get, name: str) -> Iterator[Rating]:
     given: dict[str, list[float]] = {}
     for row in rows:
         value = get(row)
-        given.setdefault(row.subject, []).extend([] if value is None else [value])
+        given.setdefault(row.session, []).extend([] if value is None else [value])
     for session, values in given.items():
         yield Rating(session, name, fmean(values) if values else None)
 
@@ -128,7 +128,7 @@ def _on_elements(rubric: Rubric, rows: Sequence[Combined], wishes: AgreementWish
 
 
 def _ratings(rows: Iterable[Combined], get: Get) -> list[Rating]:
-    return [Rating(row.subject, row.judge, get(row), columns=row.columns) for row in rows]
+    return [Rating(row.session, row.judge, get(row), columns=row.columns) for row in rows]
 
 
 def _scale(measure: Measure, ratings: Sequence[Rating]) -> Scale | None:

@@ -1,4 +1,4 @@
-"""Sheets that people filled in: in the form of ``sheets.jsonl``, or as a wide table of subjects and elements."""
+"""Sheets that people filled in: in the form of ``sheets.jsonl``, or as a wide table of sessions and elements."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _JUDGE = ("rater", "teacher", "평가자", "채점자", "심사자", "교사")
 
 
 def read_people(path: Path, rubric: Rubric, sessions: Sequence[Session], judges: Sequence[str]) -> list[Sheet]:
-    """Sheets of these subjects by people who are none of the ``judges``.
+    """Sheets of these sessions by people who are none of the ``judges``.
 
-    A wide table has a row a subject and person: columns ``subject``, ``judge``, and one of whole numbers for every
+    A wide table has a row a session and person: columns ``subject``, ``judge``, and one of whole numbers for every
     element (``A1.concept_accuracy``), scale (``A1``) and flag; a blank cell is a missing value.
     Raises InputProblem; for a table that is neither form, with the whole header that a wide table has.
     """

@@ -36,7 +36,7 @@ class Session(Record):
 
 
 def load_sessions(path: Path, rubric: Rubric) -> list[Session]:
-    """The subjects of a table in any form that :func:`read_table` knows, in its order.
+    """The sessions of a table in any form that :func:`read_table` knows, in its order.
 
     A row is a dialogue (``utterances`` or ``messages`` with role and text or content) or has ``question`` and
     ``answer``. Its id is in ``id``, ``subject``, ``session_id``, ``session`` or ``dialogue``.

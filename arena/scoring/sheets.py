@@ -1,6 +1,6 @@
-"""Sheets from judges: each fills in the form for each subject several times; only what is missing is asked again.
+"""Sheets from judges: each fills in the form for each session several times; only what is missing is asked again.
 
-sheets = await score_all(gateway.ask, form, subjects, judges=["gemini", "gpt"], repeats=3)
+sheets = await score_all(gateway.ask, form, sessions, judges=["gemini", "gpt"], repeats=3)
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from runstore.records import Failure, Language, Sheet, Utterance
 PACKAGE = "arena"
 STAGE = "score"
 Sitting = tuple[Session, str, int]
-"""A subject, a judge and the repeat, from 1."""
+"""A session, a judge and the repeat, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Form:
         )
 
     def _instructions(self, wanted: Wanted) -> tuple[str, Schema]:
-        """The form in words and as a schema: the same for every subject, so written once."""
+        """The form in words and as a schema: the same for every session, so written once."""
         if wanted not in self._texts:
             rubric, words = self.rubric, self.words.texts
             text = self.instructions.fill(
@@ -98,7 +98,7 @@ def _utterance(role: str, text: str) -> Utterance:
 
 
 async def fill_in(ask: Ask, form: Form, session: Session, judge: str, repeat: int, *, reask: int = 2) -> Sheet:
-    """One sheet: one judge, one subject, one repeat (repeats count from 1).
+    """One sheet: one judge, one session, one repeat (repeats count from 1).
 
     What the first reply lacks is asked for alone, at most ``reask`` times; what stays missing is None. A reply
     that was cut off gives nothing. Raises CallFailed where the first call brought no reply, and Stopped.
@@ -193,7 +193,7 @@ def _found(rubric: Rubric, slot: Slot, filled: Filled, text: str, messages: Sequ
 
 @dataclass(frozen=True, slots=True)
 class Sheets:
-    """All sheets in the order subject, judge, repeat; ``failures`` where no reply came; ``stopped`` if it was."""
+    """All sheets in the order session, judge, repeat; ``failures`` where no reply came; ``stopped`` if it was."""
 
     sheets: list[Sheet]
     failures: list[Failure]
@@ -212,7 +212,7 @@ async def score_all(
     finished: Callable[[], None] = lambda: None,
     filled: Callable[[Sheet], None] = lambda _: None,
 ) -> Sheets:
-    """Every judge's repeats for every subject, at most ``at_once`` under way (the gateway has its own limits)."""
+    """Every judge's repeats for every session, at most ``at_once`` under way (the gateway has its own limits)."""
 
     async def fill(sitting: Sitting) -> Sheet:
         sheet = await fill_in(ask, form, *sitting, reask=reask)
@@ -224,14 +224,14 @@ async def score_all(
 
 
 def sittings(sessions: Sequence[Session], judges: Sequence[str], repeats: int) -> list[Sitting]:
-    """Who fills in the form for what, in the order subject, judge, repeat."""
+    """Who fills in the form for what, in the order session, judge, repeat."""
     return [
         (session, judge, repeat) for session in sessions for judge in judges for repeat in range(1, repeats + 1)
     ]
 
 
 def sheets_of(gathered: Gathered[Sitting, Sheet]) -> Sheets:
-    """What came of the sittings, those that failed told by subject, judge and repeat."""
+    """What came of the sittings, those that failed told by session, judge and repeat."""
     failures = [
         as_failed(judge, error).record(STAGE, f"{session.id}#{judge}#{repeat}")
         for (session, judge, repeat), error in gathered.failed

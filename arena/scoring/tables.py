@@ -1,4 +1,4 @@
-"""Score tables: one row a subject and judge, summaries by any column, and what each judge delivered.
+"""Score tables: one row a session and judge, summaries by any column, and what each judge delivered.
 
 Every mean stands beside how many of how many it is a mean of; a judge's missing scores never leave the count.
 """
@@ -81,7 +81,7 @@ def _score_row(rubric: Rubric, row: Combined, kept: Sequence[Measure], extra: Se
     names = {item.key: item.name for item in rubric.items}
     why = [f"{names[key]}: {reason}" for key, reason in scores.reasons.items()]
     return [
-        row.subject,
+        row.session,
         row.judge,
         row.asked,
         row.readable,
@@ -98,22 +98,22 @@ def _score_row(rubric: Rubric, row: Combined, kept: Sequence[Measure], extra: Se
 
 
 def wide_table(rubric: Rubric, rows: Sequence[Combined]) -> tuple[list[str], list[list[Cell]]]:
-    """Header and rows of ``scores_wide.csv``: a subject a row, a column for each judge and measure.
+    """Header and rows of ``scores_wide.csv``: a session a row, a column for each judge and measure.
 
     ``JUDGE_MEASURE``, and ``mean_MEASURE`` over the judges where each has a score; empty where there is none. The
-    total of every judge stands first. Columns of the input stand behind the subject, as ``input_NAME``.
+    total of every judge stands first. Columns of the input stand behind the session, as ``input_NAME``.
     """
     kept = sorted(measures(rubric), key=lambda measure: measure.kind != "total")
     judges = judges_of(rows)
     called = {judge: "mean" if judge == ALL_JUDGES else judge for judge in judges}
     scores = [by_session(rows, measure, judge) for measure in kept for judge in judges]
-    columns = {row.subject: row.columns for row in rows}
+    columns = {row.session: row.columns for row in rows}
     extra = list(dict.fromkeys(name for row in rows for name in row.columns))
     header = ["subject", *(f"input_{name}" for name in extra)]
     header += [f"{called[judge]}_{measure.name}" for measure in kept for judge in judges]
     return header, [
-        [subject, *(own.get(name) for name in extra), *(_whole(each.get(subject)) for each in scores)]
-        for subject, own in columns.items()
+        [session, *(own.get(name) for name in extra), *(_whole(each.get(session)) for each in scores)]
+        for session, own in columns.items()
     ]
 
 
@@ -124,7 +124,7 @@ def _whole(score: float | None) -> float | int | None:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """One line of ``summary.csv``: ``n`` of ``of`` subjects have the score."""
+    """One line of ``summary.csv``: ``n`` of ``of`` sessions have the score."""
 
     column: str
     value: str
@@ -141,15 +141,15 @@ class Spread:
 
 
 def by_session(rows: Sequence[Combined], measure: Measure, judge: str) -> dict[str, float | None]:
-    """One judge's scores by subject, or the mean over all judges where every one of them has a score."""
+    """One judge's scores by session, or the mean over all judges where every one of them has a score."""
     if judge != ALL_JUDGES:
-        return {row.subject: measure.get(row) for row in rows if row.judge == judge}
+        return {row.session: measure.get(row) for row in rows if row.judge == judge}
     own = [row for row in rows if not row.person]
     judges = {row.judge for row in own}
-    of_session: dict[str, list[float]] = {row.subject: [] for row in own}
+    of_session: dict[str, list[float]] = {row.session: [] for row in own}
     for row in own:
         if (score := measure.get(row)) is not None:
-            of_session[row.subject].append(score)
+            of_session[row.session].append(score)
     return {
         session: fmean(scores) if len(scores) == len(judges) else None for session, scores in of_session.items()
     }
@@ -162,22 +162,22 @@ def judges_of(rows: Iterable[Combined]) -> list[str]:
 
 
 def breakdown_columns(rows: Sequence[Combined], wanted: Sequence[str] = ()) -> list[str]:
-    """The columns asked for, or those with two values, or with up to 12 that have three subjects on average."""
+    """The columns asked for, or those with two values, or with up to 12 that have three sessions on average."""
     if wanted:
         return list(wanted)
     values: dict[str, set[str]] = {}
     for row in rows:
         for name, value in row.columns.items():
             values.setdefault(name, set()).add(value)
-    most = min(MOST_VALUES, len({row.subject for row in rows}) // 3)
+    most = min(MOST_VALUES, len({row.session for row in rows}) // 3)
     return [name for name, levels in values.items() if len(levels) == 2 or 2 < len(levels) <= most]
 
 
 def summary(rubric: Rubric, rows: Sequence[Combined], columns: Sequence[str]) -> list[Spread]:
-    """Every measure by judge, over all subjects and per value of each column (blank: a group of its own)."""
+    """Every measure by judge, over all sessions and per value of each column (blank: a group of its own)."""
     spreads: list[Spread] = []
     for column in (ALL, *columns):
-        group_of = {row.subject: ALL if column == ALL else row.columns.get(column, "") for row in rows}
+        group_of = {row.session: ALL if column == ALL else row.columns.get(column, "") for row in rows}
         for value in sorted(set(group_of.values())):
             for judge in judges_of(rows):
                 for measure in measures(rubric):
@@ -271,7 +271,7 @@ def judge_record(
 
 
 def _repeated(sheets: Sequence[Sheet]) -> list[list[int]]:
-    """The values of each element that several repeats for one subject answered."""
+    """The values of each element that several repeats for one session answered."""
     answers: dict[tuple[str, str, str], list[int]] = {}
     for sheet in sheets:
         for item, slots in sheet.values.items():

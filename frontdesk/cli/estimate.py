@@ -55,7 +55,8 @@ def show(
 
     load = plan.workload(config, **made)
     calls = [part for part in load.calls if stage in (None, part.stage)]
-    estimated = estimate_calls(config, plan.in_batches(config, calls) if by_batch else calls, load.assumed)
+    calls = list(plan.in_batches(config, load, calls)) if by_batch else calls
+    estimated = estimate_calls(config, calls, load.assumed)
     reached = None if stage is not None else _reach(config, load)
     if as_json:
         print_json(estimated, load, reached)

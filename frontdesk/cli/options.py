@@ -63,6 +63,7 @@ def add_stage_options(parser: argparse.ArgumentParser) -> None:
     """What every stage that asks models has."""
     add_place(parser)
     add_run_options(parser)
+    add_on_option(parser)
     add_batch_options(parser)
     add_json_option(parser)
 
@@ -76,7 +77,6 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "--change", action="store_true", help="let a changed configuration recompute this run folder"
     )
     parser.add_argument("--durable", action="store_true", help="sync the journal to disk with every write")
-    add_on_option(parser)
 
 
 def source(text: str) -> Path | str:

@@ -22,6 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "config", metavar="CONFIG", type=Path, help="a TOML configuration (tutor-arena init writes one)"
     )
     options.add_run_options(parser)
+    options.add_on_option(parser)
     options.add_batch_options(parser)
     options.add_size_options(parser, "dialogues", "turns", "subsets")
     options.add_goal_options(parser)

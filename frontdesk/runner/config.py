@@ -180,6 +180,7 @@ class BudgetSection(Section):
     calls: Whole | None = Field(default=None, gt=0)
     tokens: Whole | None = Field(default=None, gt=0)
     trial_rounds: Whole = Field(default=30, ge=0)
+    trial_calls: Whole = Field(default=30, ge=0)
 
 
 class SiteSection(Section):

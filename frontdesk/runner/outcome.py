@@ -16,8 +16,6 @@ from runstore.results import Result
 if TYPE_CHECKING:
     from frontdesk.runner.stagework import StageWork
 
-LATEST = 10_000
-"""The median of times is that of so many answers, the latest: a run of millions says it every second."""
 State = Literal["done", "incomplete", "refused", "stopped", "interrupted"]
 STATES: dict[int, State] = {0: "done", 1: "incomplete", 2: "refused", 3: "stopped", 130: "interrupted"}
 
@@ -131,7 +129,7 @@ def endpoints_of(pipeline: StageWork) -> Sequence[EndpointDone]:
             cached=spent.cached,
             usd=spent.usd if spent.priced else None,
             unpriced=spent.unpriced,
-            median_latency_s=median(endpoint.latencies[-LATEST:]) if endpoint.latencies else None,
+            median_latency_s=median(endpoint.latencies) if endpoint.latencies else None,
         )
         for name, endpoint in sorted(endpoints.items())
         if (spent := endpoint.spent).calls or spent.served or spent.failed

@@ -12,8 +12,9 @@ from arena.judge import Judged, Judging, judge_match
 from arena.kept import KeptRounds
 from arena.matches import Answered
 from arena.sequential.goal import Goal
-from arena.trial import JudgeTrial, tried_ahead
+from arena.trial import JudgeTrial
 from frontdesk.runner import plan, prepare, published
+from frontdesk.runner.casting import Casting
 from frontdesk.runner.judged import Item as MatchItem
 from frontdesk.runner.judged import Items, Records
 from frontdesk.runner.judged import published as judged_files
@@ -28,19 +29,18 @@ from runstore.publish import write_json, write_jsonl
 from runstore.records import (
     Dialogue,
     Failure,
-    Persona,
     Reply,
-    SeedQuestion,
     Subset,
 )
 from runstore.stored import writing
 from simulator import cutter
 from simulator.collect import reply_to
-from simulator.conversation import Held, converse, dialogue_id
+from simulator.conversation import Held, converse
 
 if TYPE_CHECKING:
     from arena.learning.result import StudentSide
     from frontdesk.runner.goals import Table
+    from simulator.knowledge.rollout import Grown
 
 
 class Pipeline(StageWork):
@@ -72,19 +72,14 @@ class Pipeline(StageWork):
         cast = prepare.simulation(self.config)
         published.begin(self.folder.path, "simulate")
         self.folder.write_manifest(self.config, cast.hashes, cast.inputs)
-        planned = [
-            (place, casting)
-            for place, casting in enumerate(cast.castings(how.dialogues, self.config.run.seed))
-            if self.share.has(dialogue_id(casting[0], casting[1], cast.conversation, casting[2]))
-        ]
+        planned = cast.castings(how.dialogues, self.config.run.seed, self.share)
         for remark in cast.remarks:
             self.progress.say(f"simulate: {remark}")
 
-        async def hold(ask: Ask, placed: tuple[int, tuple[Persona, SeedQuestion, int]]) -> Held:
-            place, (person, question, copy) = placed
+        async def hold(ask: Ask, casting: Casting) -> Held:
             return await converse(
-                ask, person, question, cast.conversation, cast.roles,
-                copy=copy, place=place, knowing=cast.knowing,
+                ask, casting.persona, casting.question, cast.conversation, cast.roles,
+                copy=casting.copy, place=casting.place, knowing=cast.knowing,
             )  # fmt: skip
 
         asked = [name for name in self.config.simulating() if name in self.opened().endpoints]
@@ -103,7 +98,8 @@ class Pipeline(StageWork):
                     complete += held.dialogue.complete
                     out.add(held.dialogue)
 
-            flow = await self._stream("simulate", planned, hold, take, asked)
+            heard: Heard[Held] = Heard(ahead=range(plan.ahead_of_batch(self.config, "simulate", len(planned))))
+            flow = await self._stream("simulate", planned, hold, take, asked, heard)
         self._published("simulate", failures, "dialogues.jsonl")
         self.end("simulate", flow, len(planned), f"{complete} of {len(planned)} dialogues")
         return self.folder.dialogues()
@@ -259,9 +255,8 @@ class Pipeline(StageWork):
 
         if self.batch_poll_s is None:
             return Heard(hear)
-        each_judge = how.needed // len(how.judges)
-        ahead = tried_ahead(trial.rounds, asked, each_judge)
-        trial.rounds = min(trial.rounds, ahead * each_judge)
+        ahead = plan.ahead_of_batch(self.config, "judge", asked)
+        trial.rounds = min(trial.rounds, ahead * (how.needed // len(how.judges)))
         return Heard(hear, range(ahead))
 
     def _try(self, trial: JudgeTrial | None, judged: Judged, before: Judged | None, earlier: KeptRounds) -> None:
@@ -293,7 +288,8 @@ class Pipeline(StageWork):
         self.folder.write_manifest(self.config, stage.hashes, stage.inputs)
         work = stage.work(subsets, replies)
         asked = [name for name in stage.endpoints if name in self.opened().endpoints]
-        gathered = await self.ask_each("student", work, stage.grow, asked)
+        heard: Heard[Grown] = Heard(ahead=range(plan.ahead_of_batch(self.config, "student", len(work))))
+        gathered = await self.ask_each("student", work, stage.grow, asked, heard)
         side = stage.publish(self.folder, subsets, gathered.done)
         failures = [failure for _, grown in gathered.done for failure in grown.failures]
         failures += [as_failed("", error).record("student", branch.name) for branch, error in gathered.failed]

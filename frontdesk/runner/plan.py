@@ -14,6 +14,7 @@ from typing import Literal
 
 from arena.judge import is_decided
 from arena.kept import KeptRounds, round_item
+from arena.trial import tried_ahead
 from frontdesk.runner import prepare
 from frontdesk.runner.config import PHRASES, RULES, Config
 from gateway.adapters.catalog import settings_of
@@ -130,6 +131,14 @@ class Workload:
             parts += [Calls("collect", "teacher", name, self.subsets) for name in self.endpoints]
         parts += [Calls("judge", "judge", name, self.verdicts * self.rounds_each) for name in self.judges]
         return tuple(part for part in (*parts, *self.rollouts) if part.calls)
+
+    def items(self, stage: Stage, config: Config) -> int:
+        """What a stage works off one by one: dialogues, replies, verdicts, branches."""
+        counts: dict[Stage, int] = {"simulate": self.dialogues, "collect": self.replies, "judge": self.verdicts}
+        if config.student is not None:
+            branches = self.subsets * (1 + len(self.endpoints)) + config.student.panel * (1 + len(CONTROLS))
+            counts["student"] = branches if self.subsets else 0
+        return counts.get(stage, 0)
 
     def narrowed(self, verdicts: int) -> Workload:
         """The same where only so many verdicts are asked for, as by a goal."""
@@ -333,10 +342,39 @@ def turns_asked(student: str, judge: str | None, turns: int) -> tuple[Calls, ...
     return own if judge is None else (*own, Calls("quality", "judge", judge, turns))
 
 
-def in_batches(config: Config, calls: Iterable[Calls]) -> list[Calls]:
-    """The same calls with ``--batch``: by the batch interfaces of those endpoints that have one."""
-    has_one = {name: has_batches(settings_of(name, table)) for name, table in config.endpoints.items()}
-    return [replace(part, by_batch=has_one[part.endpoint]) for part in calls]
+def ahead_of_batch(config: Config, stage: Stage, items: int) -> int:
+    """How many items of a stage are asked in real time before a batch, to see whether answers can be read."""
+    readings = _readings(config, stage)
+    return tried_ahead(config.budget.trial_rounds, items, readings) if readings else 0
+
+
+def _readings(config: Config, stage: Stage) -> int:
+    """How many answers of one reader an item of a stage holds, at least; 0 where nobody is to be read."""
+    if stage == "judge":
+        how = prepare.judging(config)
+        return how.needed // len(how.judges)
+    if stage == "simulate":
+        how = config.require_simulate()
+        return how.turns - 1 if _reader(config) or (how.acts == "planned" and how.act_reader) else 0
+    if stage == "student":
+        how = config.require_student()
+        return int(bool(config.readers) or how.quiz != RULES or how.own_rating)
+    return 0
+
+
+def in_batches(config: Config, load: Workload, calls: Iterable[Calls]) -> Iterator[Calls]:
+    """The same calls with ``--batch``: by the batch interfaces of those endpoints that have one.
+
+    Those of the items that are asked before it, and stay at the full price, are counted by their share.
+    """
+    for part in calls:
+        if not has_batches(settings_of(part.endpoint, config.endpoints[part.endpoint])):
+            yield part
+            continue
+        items = load.items(part.stage, config)
+        tried = part.calls * ahead_of_batch(config, part.stage, items) // max(1, items)
+        parts = (replace(part, calls=tried), replace(part, calls=part.calls - tried, by_batch=True))
+        yield from (each for each in parts if each.calls)
 
 
 def sheets_asked(judges: Sequence[str], subjects: int, repeats: int) -> tuple[Calls, ...]:

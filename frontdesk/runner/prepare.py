@@ -5,7 +5,6 @@ Everything that can be wrong without asking anybody is found here, before a run 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,19 +14,21 @@ from arena import criteria
 from arena.acts import ModelActReader
 from arena.judge import JudgePanel, Judging
 from arena.matches import all_pairs, chosen_pairs
+from frontdesk.runner.casting import Casting, Castings
+from frontdesk.runner.cluster.shares import Share
 from frontdesk.runner.config import Config, SimulateSection
 from gateway.adapters.base import EndpointSettings
 from gateway.adapters.catalog import settings_of
 from gateway.prices import price_of
 from gateway.prompts import check_overrides
-from personas import assign, factors_file, fits, generate, load_personas
+from personas import assigned, factors_file, fits, generate, load_personas
 from personas.factors_file import FactorSet
 from runstore.ids import digest
 from runstore.problems import Problem
 from runstore.records import Persona, SeedQuestion
 from runstore.tables.talks import read_talks
 from simulator.collect import styles_of
-from simulator.conversation import EVEN_ACTS, Conversation, weights_of
+from simulator.conversation import EVEN_ACTS, Conversation, dialogue_id, weights_of
 from simulator.knowledge.knowing import Knowing
 from simulator.roles import Roles
 from simulator.style import profile as style_profiles
@@ -65,14 +66,15 @@ class Simulation:
             hashes |= how.reader.hashes
         return hashes
 
-    def castings(self, dialogues: int, seed: int) -> list[tuple[Persona, SeedQuestion, int]]:
-        """Persona, question and copy of each dialogue; the copy tells apart those of the same two."""
-        copies: Counter[tuple[str, str]] = Counter()
-        cast: list[tuple[Persona, SeedQuestion, int]] = []
-        for person, question in assign(self.people, self.questions, dialogues, seed, match_level=self.match_level):
-            cast.append((person, question, copies[person.id, question.id]))
-            copies[person.id, question.id] += 1
-        return cast
+    def castings(self, dialogues: int, seed: int, share: Share) -> Castings:
+        """The dialogues of a share."""
+        castings = Castings(self.people, self.questions)
+        given = assigned(self.people, self.questions, dialogues, seed, match_level=self.match_level)
+        castings.take(given, lambda each: share.has(self.dialogue_id(each)))
+        return castings
+
+    def dialogue_id(self, casting: Casting) -> str:
+        return dialogue_id(casting.persona, casting.question, self.conversation, casting.copy)
 
     @property
     def remarks(self) -> list[str]:

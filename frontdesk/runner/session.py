@@ -58,7 +58,7 @@ async def opened(
     adapters = {name: build(name, config.endpoints[name]) for name in endpoints}
     progress = progress or Progress()
     prepare.check(config)
-    budget = Budget(config.budget.usd, config.budget.calls, config.budget.tokens)
+    budget = Budget(**config.budget.model_dump(include={"usd", "calls", "tokens", "trial_calls"}))
     gateway = Gateway(adapters, budget=budget, words=words_of(config.model_dump()))
     if (unpriced := prepare.check_prices(config, endpoints)) is not None:
         progress.say(unpriced)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 from arena.asking import Asked, Overheard
@@ -49,11 +50,12 @@ class Stopping(Exception):
 class Heard(Generic[Result]):
     """Whoever is told of each result when it is there, and whether it can still decide what is asked.
 
+    ``of``: None where no result is judged as a whole, but the answers inside of it, one by one as they come.
     ``ahead``: the places of items that are asked in real time before a batch, which cannot be stopped. Of these
     it is told again at the end, with what it heard before, as the batch may answer what failed.
     """
 
-    of: Callable[[Result, bool, Result | None], None]
+    of: Callable[[Result, bool, Result | None], None] | None = None
     ahead: Sequence[int] = ()
 
 
@@ -117,7 +119,7 @@ class StageWork:
         """What ``do`` makes of every item of a stage, in their order."""
         async with self.elsewhere(stage, len(work)):
             self._start(stage, len(work))
-            gathered = await self._work(work, do, endpoints, heard)
+            gathered = await self._work(work, do, endpoints, heard or Heard())
             self._ended(stage, gathered.flow(), len(work))
         return gathered
 
@@ -132,7 +134,7 @@ class StageWork:
     ) -> Flow:
         async with self.elsewhere(stage, len(work)):
             self._start(stage, len(work))
-            flow = await self._flow(work, do, take, endpoints, heard)
+            flow = await self._flow(work, do, take, endpoints, heard or Heard())
             self._ended(stage, flow, len(work))
         return flow
 
@@ -146,23 +148,24 @@ class StageWork:
         work: Sequence[Item],
         do: Callable[[Ask, Item], Awaitable[Result]],
         endpoints: Sequence[str],
-        heard: Heard[Result] | None = None,
+        heard: Heard[Result],
     ) -> Gathered[Item, Result]:
         if self.batch_poll_s is not None:
             placed = await self._by_batch(work, do, endpoints, self.batch_poll_s, heard)
             done = [(item, result) for (_, item), result in placed.done]
             return Gathered(done, [(item, error) for (_, item), error in placed.failed], placed.stopped)
-        return await each(work, self._now(do, heard), at_once=self._at_once(endpoints), finished=self.advance)
+        do_now = self._now(do, heard, self.overheard())
+        return await each(work, do_now, at_once=self._at_once(endpoints), finished=self.advance)
 
     def _now(
-        self, do: Callable[[Ask, Item], Awaitable[Result]], heard: Heard[Result] | None
+        self, do: Callable[[Ask, Item], Awaitable[Result]], heard: Heard[Result], overheard: Ask
     ) -> Callable[[Item], Awaitable[Result]]:
-        """An item asked in real time, and heard of: by ``heard``, or else answer by answer."""
-        ask = self.overheard() if heard is None else self.opened().ask
+        """An item asked in real time, and heard of: as a whole by ``heard``, or else answer by answer."""
+        ask = overheard if heard.of is None else self.opened().ask
 
         async def one(item: Item) -> Result:
             result = await do(ask, item)
-            if heard is not None:
+            if heard.of is not None:
                 heard.of(result, True, None)
             return result
 
@@ -174,11 +177,11 @@ class StageWork:
         do: Callable[[Ask, Item], Awaitable[Result]],
         take: Callable[[Item, Result | Exception], None],
         endpoints: Sequence[str],
-        heard: Heard[Result] | None,
+        heard: Heard[Result],
     ) -> Flow:
         if self.batch_poll_s is None:
-            at_once = self._at_once(endpoints)
-            return await stream(work, self._now(do, heard), take, at_once=at_once, finished=self.advance)
+            do_now, at_once = self._now(do, heard, self.overheard()), self._at_once(endpoints)
+            return await stream(work, do_now, take, at_once=at_once, finished=self.advance)
         gathered = await self._by_batch(work, do, endpoints, self.batch_poll_s, heard)
         outcomes: list[tuple[tuple[int, Item], Result | Exception]] = [*gathered.done, *gathered.failed]
         for (_, item), outcome in sorted(outcomes, key=lambda told: told[0][0]):
@@ -195,11 +198,11 @@ class StageWork:
         do: Callable[[Ask, Item], Awaitable[Result]],
         endpoints: Sequence[str],
         batch_poll_s: float,
-        heard: Heard[Result] | None,
+        heard: Heard[Result],
     ) -> Gathered[tuple[int, Item], Result]:
         """The same work, its calls sent in jobs, wave after wave; what is heard of at its end was all bought.
 
-        Each item comes back with its place.
+        Answers heard one by one are on trial from wave to wave. Each item comes back with its place.
         """
         from gateway.batches.runner import BatchRunner  # the providers' batch code, where batches are asked for
 
@@ -209,22 +212,27 @@ class StageWork:
         for name in adapters.keys() - set(batched):
             self.progress.say(f"batch: {name} is asked in real time: its kind has no batch interface")
 
+        trial = self.trial("answers")
+        overheard = self._heard_in_waves(trial)
+
         async def wave(ask: Ask) -> Gathered[tuple[int, Item], Result]:
+            ask = overheard(ask) if heard.of is None else ask
             return await each(placed, lambda at: do(ask, at[1]), at_once=self._at_once(endpoints))
 
         runner = BatchRunner(self.opened(), batched, poll_s=batch_poll_s)
         before: dict[int, Result] = {}
-        if heard is not None and heard.ahead and batched and not runner.is_under_way:
+        if heard.ahead and batched and not runner.is_under_way:
             ahead, heard.ahead = [placed[at] for at in heard.ahead if at < len(placed)], ()
-            now = self._now(do, heard)
+            now = self._now(do, heard, overheard(self.opened().ask))
             tried = await each(ahead, lambda at: now(at[1]), at_once=self._at_once(endpoints))
             if tried.stopped is not None:
                 return tried
             before = {place: result for (place, _), result in tried.done}
+            self.tried(trial, trial.so_far())
         gathered = await runner.whole(wave)
-        for (place, _), result in gathered.done:
-            if heard is not None:
-                heard.of(result, False, before.get(place))
+        if (of := heard.of) is not None:
+            for (place, _), result in gathered.done:
+                of(result, False, before.get(place))
         return gathered
 
     def advance(self) -> None:
@@ -277,14 +285,31 @@ class StageWork:
     def overheard(self, unit: str = "answers") -> Overheard:
         """The gateway's ``ask``, with whoever is to be read (labels, quiz, guesses) on trial."""
         trial = self.trial(unit)
+        return Overheard(self.opened().ask, partial(self._hear, trial))
 
-        def hear(judge: str, item: str, asked: Asked[object]) -> None:
-            is_readable = asked.state in ("answered", "missing values")
-            if not is_readable:
-                self.could_not_read(judge, item, asked.raw, asked.reason)
-            self.tried(trial, trial.saw(judge, asked.raw, asked.reason, is_readable=is_readable))
+    def _hear(self, trial: JudgeTrial, judge: str, item: str, asked: Asked[object]) -> None:
+        is_readable = asked.state in ("answered", "missing values")
+        if not is_readable:
+            self.could_not_read(judge, item, asked.raw, asked.reason)
+        self.tried(trial, trial.saw(judge, asked.raw, asked.reason, is_readable=is_readable))
 
-        return Overheard(self.opened().ask, hear)
+    def _heard_in_waves(self, trial: JudgeTrial) -> Callable[[Ask], Overheard]:
+        """The same of the ``ask`` of each wave, which meets the answers of all waves before it again."""
+        told = Counter[int]()
+
+        def overheard(ask: Ask) -> Overheard:
+            met = Counter[int]()
+
+            def hear(judge: str, item: str, asked: Asked[object]) -> None:
+                answer = hash((judge, item, asked.state, asked.raw))
+                met[answer] += 1
+                if met[answer] > told[answer]:
+                    told[answer] += 1
+                    self._hear(trial, judge, item, asked)
+
+            return Overheard(ask, hear)
+
+        return overheard
 
     def tried(self, trial: JudgeTrial, failed: NotReadable | None) -> None:
         """Show how a trial goes, and start no new call where it has failed."""

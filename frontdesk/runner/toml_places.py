@@ -11,24 +11,13 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from runstore.expected import WORDS, expected_of
 from runstore.problems import InputProblem, nearest
 
 _PART = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|[\w-]+')
 _HEADER = re.compile(r"\s*\[\[?\s*(?P<name>[^=#]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(rf"\s*(?P<name>(?:{_PART.pattern})(?:\s*\.\s*(?:{_PART.pattern}))*)\s*=")
 _UNIONS = ("tuple[", "list[", "dict[", "function-", "nullable", "literal[")
-_WORDS = {
-    "tuple_type": "a list",
-    "list_type": "a list",
-    "dict_type": "a table",
-    "model_type": "a table",
-    "string_type": "a text",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
-    "finite_number": "a finite number",
-}
 
 
 def line_of(text: str, *path: str) -> int | None:
@@ -65,7 +54,7 @@ def explained(
     if first["type"] == "extra_forbidden":
         expected = f"a known key: {suggestion(path[-1], known)}"
         return InputProblem(source, expected, found=path[-1], line=line, field=field)
-    return InputProblem(source, _expected(first), found=_found(first), line=line, field=field)
+    return InputProblem(source, expected_of(first), found=_found(first), line=line, field=field)
 
 
 def _found(first: ErrorDetails) -> object:
@@ -73,27 +62,13 @@ def _found(first: ErrorDetails) -> object:
     given: Any = first["input"]
     if first["type"] == "missing":
         return None
-    is_of_wrong_kind = first["type"] in _WORDS and isinstance(given, str | bool)
+    is_of_wrong_kind = first["type"] in WORDS and isinstance(given, str | bool)
     return json.dumps(given, ensure_ascii=False) if is_of_wrong_kind else given
 
 
 def _is_noise(part: str) -> bool:
     """Names of the checks that were tried, which are no part of the file."""
     return part.startswith(_UNIONS) or part in ("[key]", "str", "int", "float", "bool")
-
-
-def _expected(first: ErrorDetails) -> str:
-    if first["type"] == "missing":
-        return "a value: it is needed"
-    if first["type"] == "too_short":
-        return f"{first['ctx']['min_length']} at least" if "ctx" in first else "more"
-    if first["type"] == "literal_error":
-        choices = re.findall(r"'([^']*)'", first["msg"])
-        given: Any = first["input"]
-        near = nearest(str(given), choices)
-        return f"one of {', '.join(choices)}" + (f" (did you mean {near!r}?)" if near else "")
-    said = first["msg"].removeprefix("Value error, ")
-    return _WORDS.get(first["type"], said[:1].lower() + said[1:]).removeprefix("input should be ")
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from gateway.adapters import literal_keys
 from gateway.adapters.base import Adapter, EndpointSettings, is_address
+from runstore.expected import expected_of
 from runstore.problems import Problem, nearest
 
 KINDS: dict[str, str] = {
@@ -160,4 +161,5 @@ def _explained(where: str, error: ValidationError) -> str:
         return f"{where}.{message}"
     if first["type"] == "missing":
         return f"{where}.{field}: missing"
-    return f"{where}.{field}: found {first.get('input')!r}, {message.replace('Input should be', 'expected', 1)}"
+    expected = message if first["type"] == "value_error" else f"expected {expected_of(first)}"
+    return f"{where}.{field}: found {first.get('input')!r}, {expected}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, cast, get_args
 
@@ -72,12 +73,18 @@ class ScriptedReply(BaseModel):
     def is_rule(self) -> bool:
         return not (self.role is None and self.match is None and self.contains is None)
 
+    @cached_property
+    def counted(self) -> Usage:
+        return Usage(**self.usage)
+
     def fits(self, request: Mapping[str, Any]) -> bool:
+        if self.role is not None and self.role != request["role"]:
+            return False
+        if self.match is None and self.contains is None:
+            return True
         contents = [str(message["content"]) for message in request["messages"]]
-        return (
-            (self.role is None or self.role == request["role"])
-            and (self.match is None or (bool(contents) and self.match in contents[-1]))
-            and (self.contains is None or any(self.contains in content for content in contents))
+        return (self.match is None or (bool(contents) and self.match in contents[-1])) and (
+            self.contains is None or any(self.contains in content for content in contents)
         )
 
 
@@ -190,7 +197,7 @@ class ScriptedAdapter:
         return self._others[(self._next - 1) % len(self._others)]
 
     def _read(self, entry: ScriptedReply, attempt: int) -> Answer:
-        text, usage = entry.reply or "", Usage(**entry.usage)
+        text, usage = entry.reply or "", entry.counted
         error = entry.error
         if error is not None and (error.times is None or attempt <= error.times or entry.reply is None):
             kind = cast("FaultKind", error.kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 from gateway.adapters.base import WireReply
@@ -17,8 +18,11 @@ MOST_JOBS = 3
 """Jobs that a request may be part of before it counts as failed."""
 MOST_FETCHES = 3
 """Times that the results of a job are fetched if they cannot be read."""
+RESULTS_AT_ONCE = 256
+"""Results that are read before the event loop gets its turn."""
 FIRST_LOOK_S = 2.0
 SLOWER = 1.5
+_TWO_RESULTS = "the batch gave two results for this request that differ"
 
 
 class Lane:
@@ -150,25 +154,46 @@ async def _give_up(piece: Piece, fault: Fault) -> None:
 async def _collect(piece: Piece, look: Look) -> None:
     """Write what the job gave; what it left undone will be asked again, or has failed. Raises Fault, Stopped."""
     lane, job = piece.lane, piece.job
-    attempts = 0
-    while True:
-        try:
-            for result in await lane.service.fetch(lane.desk, look):
-                call = None if result.key is None else piece.calls.get(result.key)
-                if call is not None and not lane.ledger.has_result(call.key, job):
-                    await _record(piece, call, result)
-            break
-        except Fault as fault:
-            attempts += 1
-            if attempts == MOST_FETCHES:
-                raise
-            await lane.desk.wait_after(fault, job.token, attempts)
+    results: dict[str, Result | None] = {}
+    try:
+        await _read(piece, look, results)
+    finally:
+        for key, result in results.items():
+            if result is not None and not lane.ledger.has_result(key, job):
+                await _record(piece, piece.calls[key], result)
     left = _left(piece)
-    for call in left.values():
-        fault = look.fault or Fault("server", "the batch gave no result for this request", TRANSIENT)
-        await _failed(piece, call, fault, None)
+    for key, call in left.items():
+        why = _TWO_RESULTS if key in results else "the batch gave no result for this request"
+        await _failed(piece, call, look.fault or Fault("server", why, TRANSIENT), None)
     lane.say(job, f"fetched {len(piece.calls) - len(left)} of {len(piece.calls)} results")
     await lane.ledger.ended(job, look.fault.message if look.fault is not None else "fetched")
+
+
+async def _read(piece: Piece, look: Look, results: dict[str, Result | None]) -> None:
+    """Fill ``results`` by key, None for a key with two results that differ: neither can be told to be its own.
+
+    A file that cannot be read, or holds fewer results than the job counts, is fetched again. Raises Fault,
+    Stopped.
+    """
+    lane, attempts = piece.lane, 0
+    while True:
+        came = 0
+        try:
+            for came, result in enumerate(await lane.service.fetch(lane.desk, look), 1):
+                if result.key in piece.calls and results.setdefault(result.key, result) != result:
+                    results[result.key] = None
+                if came % RESULTS_AT_ONCE == 0:
+                    await asyncio.sleep(0)
+            fault = Fault("malformed", f"the file holds {came} of {look.finished} results", TRANSIENT)
+        except Fault as unread:
+            fault = unread
+        else:
+            if came >= (look.finished or 0) or attempts + 1 == MOST_FETCHES:
+                return
+        attempts += 1
+        if attempts == MOST_FETCHES:
+            raise fault
+        await lane.desk.wait_after(fault, piece.job.token, attempts)
 
 
 def _left(piece: Piece) -> dict[str, Call]:

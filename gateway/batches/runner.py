@@ -51,6 +51,7 @@ class BatchRunner:
         self._kept: dict[str, dict[str, Call]] = {name: {} for name in self._lanes}
         self._kept_size = 0
         self._stop: Stopped | None = None
+        self._waves = 0
 
     @property
     def is_under_way(self) -> bool:
@@ -97,7 +98,7 @@ class BatchRunner:
         if (recalled := await recall(self._journal, target, sent, key)) is not None:
             if not isinstance(recalled, Answer):
                 raise recalled.failure()
-            target.spent.served += 1
+            target.spent.served += not self._waves  # what is met again in later waves was not there before
             return recalled
         if (failure := self.ledger.failures.get(key)) is not None:
             raise failure
@@ -110,6 +111,7 @@ class BatchRunner:
 
     async def _wave(self) -> None:
         """Every kept call goes through a job. Raises Stopped, and what nobody expected."""
+        self._waves += 1
         pieces = [piece for name in self._lanes for piece in self._resumed(name)]
         out = sum(len(piece.calls) for piece in pieces)
         for name, lane in self._lanes.items():

@@ -119,7 +119,7 @@ def _csv(path: Path, schema: Schema) -> Table:
     while some := list(islice(rows, _AT_ONCE)):
         lines.extend(line for line, _ in some)
         for column, cells in zip(columns, zip(*(cells for _, cells in some), strict=True), strict=True):
-            column.extend(unguard_cell(cell) if cell.startswith("'") else cell for cell in cells)
+            column.extend([unguard_cell(cell) if cell[:1] == "'" else cell for cell in cells])
     kept = {name: column for name, column in zip(head.names, columns, strict=True) if name}
     return Table(path, tuple(kept), _Columns(lines, kept), head.assumed())
 

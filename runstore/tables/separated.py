@@ -115,9 +115,10 @@ class Csv:
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """(line on which a row begins, its cells); blank rows are passed over. Raises InputProblem."""
+        width = len(self.names)
         for _, line, cells in self.file.lines():
             if any(cells):
-                yield line, fitted(self.file.path, line, cells, len(self.names))
+                yield line, cells if len(cells) == width else fitted(self.file.path, line, cells, width)
 
     def assumed(self) -> tuple[str, ...]:
         """What was found out and not given."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -250,7 +251,9 @@ def pairs_of(talk: Talk) -> frozenset[tuple[str, ...]]:
     return frozenset(pair for said in talk.said for pair in _pairs(said.text))
 
 
+@lru_cache(maxsize=256)
 def _pairs(text: str) -> frozenset[tuple[str, ...]]:
+    """Asked for twice of what a student says: beside its own other words, and beside those of all others."""
     return frozenset(ngrams(plain_words(text), 2))
 
 

@@ -104,17 +104,16 @@ class NearSpool:
                 self._bucket([int(at) for at in order[begin:end] if sizes[at]], starts, reader)
 
     def _bucket(self, members: Sequence[int], starts: NDArray[np.int64], reader: int) -> None:
-        first: list[tuple[int, Hashes]] = []
+        first: list[tuple[int, frozenset[int]]] = []
         for at in members:
             if self._flags[at] and len(first) >= COMPARED:
                 continue
-            own = np.frombuffer(
-                os.pread(reader, int(starts[at + 1] - starts[at]) * 4, int(starts[at]) * 4), dtype=np.uint32
-            )
+            stored = os.pread(reader, int(starts[at + 1] - starts[at]) * 4, int(starts[at]) * 4)
+            own = frozenset(memoryview(stored).cast("I"))
             for other, hashes in first:
                 if self._flags[at] and self._flags[other]:
                     continue
-                common = len(np.intersect1d(own, hashes, assume_unique=True))
+                common = len(own & hashes)
                 if common / (len(own) + len(hashes) - common) >= self.threshold:
                     self._flags[at] |= 1 if not self._flags[at] else 0
                     self._flags[other] |= 1 if not self._flags[other] else 0

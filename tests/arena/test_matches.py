@@ -1,5 +1,6 @@
 """Pairs of endpoints, and the order in which a round shows them."""
 
+import random
 from collections import Counter
 
 import pytest
@@ -83,3 +84,13 @@ def test_balanced_order_alternates_from_a_drawn_side():
         assert sides[:2] == sides[2:]
         firsts[sides[0]] += 1
     assert 70 < firsts["x"] < 130
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_replies_may_come_in_any_order(seed):
+    names = [str(number) for number in range(12)]
+    given = [reply(name, endpoint) for name in [*names, "stranger"] for endpoint in ("x", "y")]
+    random.Random(seed).shuffle(given)
+    played, missing = matches([subset(name) for name in names], given, [("x", "y")])
+    assert [(one.subset.id, one.first.subset, one.second.subset) for one in played] == [(n, n, n) for n in names]
+    assert missing == []

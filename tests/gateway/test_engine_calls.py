@@ -7,6 +7,7 @@ import pytest
 
 from gateway.adapters.catalog import build
 from gateway.adapters.scripted import ScriptedAdapter, ScriptedSettings
+from gateway.budget import Budget
 from gateway.engine import Gateway
 from gateway.errors import (
     TRANSIENT,
@@ -238,6 +239,16 @@ async def test_a_quota_that_runs_out_in_the_middle_stops_the_endpoint_too(provid
     assert provider.stats.calls == 20 + EndpointHealth().patience
     assert [type(end) for end in ends[20:25]] == [CallFailed] * 5
     assert "in a row" in str(ends[-1]) and type(ends[-1]) is EndpointStopped
+
+
+@pytest.mark.parametrize(("most", "paid"), [(3, 3), (0, 12)])
+async def test_an_endpoint_that_never_says_anything_is_paid_for_a_trial_only(provider, most, paid):
+    provider.script = lambda asked, attempt: "empty"
+    table = {"t": provider.settings("openai", concurrency=1, retries=0)}
+    async with Gateway.open(table, budget=Budget(trial_calls=most)) as gateway:
+        ends = [await _ended(gateway.ask("t", chat(f"q{number}"))) for number in range(12)]
+    assert provider.stats.calls == paid
+    assert [type(end) for end in ends] == [CallFailed] * paid + [EndpointStopped] * (12 - paid)
 
 
 async def test_a_few_bad_requests_among_good_ones_stop_nothing(provider):

@@ -133,6 +133,21 @@ def test_a_key_that_is_spelt_out_is_found():
     assert redactor.data(same) is same
 
 
+@pytest.mark.parametrize(
+    "key", ["qwhzkvbtnrxmpdfj", "QWHZKVBTNRXMPDFJ", "qwhzkvbtnrxmpdfjglcsyoeuiaqwhzkv", "qWhZkVbT"]
+)
+async def test_a_key_of_letters_alone_is_taken_and_redacted(provider, key):
+    """As app passwords are; here and elsewhere."""
+    environ = {"THE_KEY": key}
+    far = {"kind": "openai", "model": "m", "base_url": "http://tutor.example/v1", "api_key_env": "THE_KEY"}
+    adapters = {
+        "near": build("near", provider.settings("openai", api_key_env="THE_KEY"), environ=environ),
+        "far": build("far", far, environ=environ),
+    }
+    async with Gateway(adapters, environ=environ) as gateway:
+        assert gateway.redactor.text(f"Is there {key} here?") == "Is there [redacted] here?"
+
+
 @pytest.mark.parametrize("key", ["anything", "assistant", "Password", "PLACEHOLDER", "completion_tokens"])
 async def test_a_word_for_a_key_at_home_is_left_in_what_is_said(provider, key):
     said = f"Is there {key} here?"
@@ -180,6 +195,8 @@ REMOTE = "https://models.example/v1"
         ("fake-model-1", "also stands in"),
         ("far-away", "also stands in"),
         ("anything", "is a word"),
+        ("student_verdicts", "is a word"),
+        ("responsibility", "is a word"),
     ],
 )
 @pytest.mark.parametrize("kind", ["openai", "http"])

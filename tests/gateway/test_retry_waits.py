@@ -95,12 +95,20 @@ def test_full_jitter_spreads_callers_over_the_whole_span():
 
 
 def test_an_endpoint_that_never_said_anything_is_given_up():
-    silent, once = EndpointHealth(), EndpointHealth()
+    silent, once, any_number = EndpointHealth(), EndpointHealth(), EndpointHealth()
     once.worked()
-    for health, ends in ((silent, [False] * 29 + [True, False]), (once, [False] * 31)):
-        assert [health.brought_nothing("empty", "no text") for _ in range(31)] == ends
-    assert silent.reason == "stopped after its first 30 calls brought nothing: no text"
-    assert not any(EndpointHealth().brought_nothing("server", "down") for _ in range(50))
+    never = [False] * 31
+    for health, most, ends in (
+        (silent, 30, [False] * 29 + [True, False]),
+        (once, 30, never),
+        (any_number, 0, never),
+        (EndpointHealth(), 2, [False, True, *never[2:]]),
+    ):
+        assert [health.brought_nothing("empty", "no text", most) for _ in range(31)] == ends
+    assert silent.reason is not None
+    assert silent.reason.startswith("stopped after its first 30 calls brought nothing: no text; ")
+    assert "budget.trial_calls" in silent.reason
+    assert not any(EndpointHealth().brought_nothing("server", "down", 30) for _ in range(50))
 
 
 def test_health_counts_one_reason_in_a_row():

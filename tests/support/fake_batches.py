@@ -69,6 +69,10 @@ class FakeBatches:
         self.status: int | None = None
         self.keyless = 0
         """In how many of Gemini's next jobs results come without their keys, and in another order."""
+        self.amend: Callable[[BatchJob], None] = lambda job: None
+        """What is done to a job's results before anybody reads them."""
+        self.short = 0
+        """How many of the next files of results end after their first line."""
         self.files: dict[str, bytes] = {}
         self.jobs: dict[str, BatchJob] = {}
         self.log: list[str] = []
@@ -97,7 +101,11 @@ class FakeBatches:
                 return "before create", Reply(b"")
             return "create", self._create(bare, data)
         if "/files/" in bare or bare.endswith("/results"):
-            return "results", self._download(bare)
+            reply = self._download(bare)
+            if self.short:
+                self.short -= 1
+                reply.body = reply.body[: reply.body.index(b"\n") + 1]
+            return "results", reply
         if bare.endswith("/batches"):
             return "list", self._list(bare, query)
         return "look", self._look(bare)
@@ -215,6 +223,7 @@ class FakeBatches:
             job.results.reverse()
         elif job.shape != "gemini":
             random.Random(job.id).shuffle(job.results)
+        self.amend(job)
 
     def _answer(self, asked: Asked, finish: str) -> bytes:
         """What the same request gets alone."""

@@ -111,6 +111,7 @@ async def _opened(order: Order, desk: Desk) -> AsyncGenerator[_Shard]:
         environ = {**os.environ, **order.environ}
         adapters = {served: build(served, config.endpoints[served], environ=environ) for served in order.endpoints}
         budget = _budget(order, desk)
+        budget.trial_calls = config.budget.trial_calls
         gateway = Gateway(adapters, budget=budget, environ=environ, words=words_of(config.model_dump()))
         for endpoint in order.limited:
             if endpoint in gateway.endpoints:

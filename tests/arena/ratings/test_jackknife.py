@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from arena.ratings import jackknife as left_out_module
 from arena.ratings import sandwich as module
 from arena.ratings.battles import Battles, from_columns
 from arena.ratings.estimate import Estimate, estimate
@@ -66,8 +67,11 @@ def test_the_covariance_is_that_of_leaving_clusters_out_one_by_one(
     cells = cells_of(found.fitted, found.design)
     expected = _one_by_one(found, battles)
 
-    for block in (module._BLOCK, 40):
+    for block, few in ((module._BLOCK, 0.0), (40, 0.0), (40, 2.0)):
         monkeypatch.setattr(module, "_BLOCK", block)
+        monkeypatch.setattr(
+            left_out_module, "_FEW", few
+        )  # from which share on clusters wait for those of other blocks
         told = jackknife(found.fitted, cells, battles, clustered=True)
         assert told.covariance == pytest.approx(expected, rel=1e-5, abs=1e-9)
     present = len(np.unique(battles.rows.cluster))

@@ -68,7 +68,7 @@ def test_sheets_of_different_judges_are_not_combined() -> None:
 def test_a_subject_without_any_sheet_still_has_its_row() -> None:
     sessions = [Session(id=name, messages=(Message(role="student", text="?"),)) for name in ("s", "t")]
     rows = combine_all(QAC, [sheet({})], sessions, ["j", "k"], 1)
-    assert [(row.subject, row.judge, row.readable, row.scores.total) for row in rows] == [
+    assert [(row.session, row.judge, row.readable, row.scores.total) for row in rows] == [
         ("s", "j", 1, 40),
         ("s", "k", 0, None),
         ("t", "j", 0, None),

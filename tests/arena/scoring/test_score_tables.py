@@ -189,5 +189,5 @@ def test_one_judge_alone_agrees_with_nobody() -> None:
 def test_subjects_on_which_judges_are_furthest_apart_come_first() -> None:
     rows = rows_of({"j": {"a": 5, "b": 12, "c": 20}, "k": {"a": 6, "b": 30, "c": 20}})
     found = disagreements(QAC, rows)
-    assert [(one.subject, one.apart, len(one.values)) for one in found] == [("b", 18, 18), ("a", 1, 1)]
+    assert [(one.session, one.apart, len(one.values)) for one in found] == [("b", 18, 18), ("a", 1, 1)]
     assert found[1].values == {("A2", "condition_completeness"): {"j": 0, "k": 1}}

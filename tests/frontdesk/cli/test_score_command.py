@@ -319,3 +319,37 @@ def test_one_sheet_a_model_and_a_table_with_the_models_side_by_side(tmp_path: Pa
     assert [rows[0][name] for name in header[:6]] == ["s0", "freepass", "q0", "40", "39", "39.5"]
     assert len(rows) == 4
     assert "A 3–15, B 3–15, C 2–10, 총점 8–40" in (out / "score.md").read_text(encoding="utf-8")
+
+
+def test_where_nothing_applies_nothing_is_missing(tmp_path, capsys):
+    """A subject that an item says nothing of has no total, which is its own state and no failure of the run."""
+    element = "{key: %s, question: 'Is it?', not_applicable: true}"
+    (tmp_path / "r.yaml").write_text(
+        "name: list\nversion: '1'\ntitle: List\nsubject: dialogue\nevidence: none\nareas:\n"
+        "  - key: F\n    title: F\n    items:\n"
+        "      - {key: list, label: L, title: List, arithmetic: share, points: 1, elements: ["
+        f"{element % 'p'}, {element % 'q'}]}}\n",
+        encoding="utf-8",
+    )
+    replies = [
+        '{"list": {"p": 1, "q": "not applicable"}}',
+        '{"list": {"p": "not applicable", "q": "not applicable"}}',
+    ]
+    config = scripted(tmp_path, j=replies)
+    given = ["--input", str(dialogues(tmp_path, 2)), "--rubric", str(tmp_path / "r.yaml"), "--judge", "j"]
+    out = tmp_path / "out"
+    assert main(["score", *given, "--config", str(config), "--out", str(out), "--language", "en"]) == 0
+    report = (out / "score.md").read_text(encoding="utf-8")
+    assert "For 1 of 2 rows nothing of an item applies" in report and "missing" not in report.split("# List")[0]
+    assert [row["total"] for row in read_csv(out / "scores.csv")[1]] == ["1", ""]
+
+
+def test_the_paired_test_says_how_its_p_was_found_and_what_became_of_zeros(tmp_path: Path) -> None:
+    lower = sheet_text(1, A1={"curriculum_hierarchy": 0})
+    config = scripted(tmp_path, j=[*[lower] * 3, *[sheet_text(1)] * 9])
+    given = ("--compare", "mode", "--match", "question", "--language", "en")
+    assert score(config, dialogues(tmp_path), tmp_path / "out", *given) in (0, 1)
+    text = (tmp_path / "out" / "score.md").read_text(encoding="utf-8")
+    assert (
+        "two-sided, p 1.0000 (exact: all 2^1 sign patterns counted; zero differences dropped before rank" in text
+    )

@@ -1,4 +1,4 @@
-"""The model that `docs/cluster.md` is drawn from: what one worker takes foretells what several do."""
+"""The model that `docs/cluster.md` is drawn from: short runs and one worker foretell what several do."""
 
 import heapq
 
@@ -19,15 +19,35 @@ def played_out(calls: int, workers: int, call_s: float, start_s: float) -> Measu
             if share.has(f"s-{number:07d}"):
                 heapq.heappush(free, heapq.heappop(free) + call_s)
         ends.append(max(free))
-    return Measured(workers, calls, max(ends), max(ends))
+    return Measured(workers, calls, max(ends), max(ends), workers_cpu_s=0.001 * calls, driver_cpu_s=0.01 * workers)
 
 
-@pytest.mark.parametrize("start_s", [0.0, 0.7, 3.0])
+@pytest.mark.parametrize("start_s", [{1: 0.0, 4: 0.0}, {1: 0.7, 4: 2.0}, {1: 3.0, 4: 3.1}])
 @pytest.mark.parametrize("call_s", [0.2, 0.31])
-def test_two_runs_of_one_worker_foretell_the_makespan_of_several(call_s, start_s):
-    few, many = (played_out(calls, 1, call_s, start_s) for calls in (800, 3200))
-    parts = fitted(few, many, PLACES, Parts())
-    assert (parts.call, parts.start) == pytest.approx((call_s, start_s), abs=1e-6)
-    for workers in (2, 4, 16):
-        real = played_out(3200, workers, call_s, start_s).elsewhere_s
-        assert simulated(3200, workers, PLACES, parts)["elsewhere"] == pytest.approx(real, rel=0.15)
+def test_short_runs_and_a_long_one_of_one_worker_foretell_several(call_s, start_s):
+    short = [played_out(64 * workers, workers, call_s, seconds) for workers, seconds in start_s.items()]
+    parts = fitted(short, played_out(3200, 1, call_s, start_s[1]), PLACES, Parts())
+    assert parts.call == pytest.approx(call_s)
+    assert parts.starts == pytest.approx(start_s, abs=1e-6)
+    assert (parts.worker_cpu, parts.more) == pytest.approx((0.001, 0.01))
+    real = played_out(3200, 4, call_s, start_s[4]).elsewhere_s
+    assert simulated(3200, 4, PLACES, parts)["elsewhere"] == pytest.approx(real)
+
+
+def test_workers_that_were_not_tried_start_as_the_most_that_were_and_take_their_part_of_the_driver():
+    parts = Parts(starts={1: 0.5, 4: 1.0}, more=0.01)
+    assert [parts.start(workers) for workers in (1, 2, 4, 104)] == pytest.approx([0.5, 0.51, 1.0, 2.0])
+
+
+def test_what_bounds_a_stage_is_its_slowest_part_and_the_driver_comes_after():
+    parts = Parts(call=0.2, starts={1: 1.0}, more=0.0, worker_cpu=0.001, merge=0.0, publish=0.0001, message=0.001)
+    free = simulated(160_000, 4, 256, parts)
+    assert free["leases"] == 0
+    assert free["elsewhere"] == pytest.approx(1.0 + max(free["latency"], free["worker CPU"]))
+    limited = simulated(160_000, 4, 256, parts, a_minute=60_000)
+    assert limited["limit a minute"] == 160
+    assert limited["elsewhere"] == pytest.approx(161)
+    assert limited["whole"] == pytest.approx(161 + 16)
+    assert 10 < limited["leases"] < 11, (
+        "a message lends to sixteen, and beats take two hundredths of the scheduler"
+    )

@@ -115,6 +115,25 @@ def test_a_clear_winner_is_certified_from_a_part_of_the_matches_and_verified_fro
     assert tutors.stats.calls == calls
 
 
+def test_by_batch_a_goal_asks_and_finds_the_same(tutors, tmp_path):
+    """Each of its batches of matches is a job of its own, and of the first a trial is asked in real time."""
+    config = write_config(tmp_path / "c.toml", tutors, goal="best", batch=64)
+    real, batch = tmp_path / "real", tmp_path / "batch"
+    assert main(["run", str(config), "--run", str(real)]) == 0
+    asked = tutors.stats.by_role["judge"]
+    assert main(["run", str(config), "--run", str(batch), "--batch", "--poll-s", "0.05"]) == 0
+    assert files_of(batch, JUDGED) == files_of(real, JUDGED)
+    tried = tutors.stats.by_role["judge"] - asked
+    jobs = [job for job in tutors.batches.jobs.values() if json.loads(job.requests[0].body)["model"] == "judge"]
+    sizes = [len(job.requests) for job in jobs]
+    assert tried == 30
+    assert sizes[0] == 64 - tried
+    assert len(sizes) == 3
+    assert max(sizes) <= 64
+    assert sum(sizes) == asked - tried
+    assert main(["verify", "--run", str(batch)]) == 0
+
+
 def test_neither_concurrency_nor_a_stop_in_the_middle_changes_what_is_asked_and_found(tutors, tmp_path):
     found = []
     for name, concurrency in (("one", 1), ("many", 32)):

@@ -1,6 +1,7 @@
 """A judge whose replies cannot be read is not paid for all its rounds."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -143,7 +144,7 @@ def test_intent_scores_of_a_judge_that_is_never_readable_stop_early_too(tmp_path
     assert "first 30 scores 0 could be read" in told and "budget.trial_rounds = 0" in told
 
 
-@pytest.mark.parametrize(
+READ_IN_STAGES = pytest.mark.parametrize(
     ("asked_for", "who", "section"),
     [
         ("labels", "moves", {}),
@@ -152,7 +153,13 @@ def test_intent_scores_of_a_judge_that_is_never_readable_stop_early_too(tmp_path
     ],
     ids=["labels", "quiz", "acts"],
 )
-def test_whoever_is_to_be_read_in_any_stage_is_on_trial(asked_for, who, section, tmp_path, capfd):
+BATCH = ["--batch", "--poll-s", "0.05"]
+either_way = pytest.mark.parametrize("how", [[], BATCH], ids=["real time", "batch"])
+
+
+@either_way
+@READ_IN_STAGES
+def test_whoever_is_to_be_read_in_any_stage_is_on_trial(asked_for, who, section, how, tmp_path, capfd):
     world = provider_script()
     asked = Counter()
 
@@ -177,9 +184,36 @@ def test_whoever_is_to_be_read_in_any_stage_is_on_trial(asked_for, who, section,
             config.write_text(text.replace("[simulate]\n", '[simulate]\nacts = "planned"\nact_reader = "judge"\n'))
         with config.open("a") as file:
             file.write("\n[budget]\ntrial_rounds = 12\n")
-        assert main(["run", str(config), "--run", str(tmp_path / "run")]) == 3
+        assert main(["run", str(config), "--run", str(tmp_path / "run"), *how]) == 3
     told = capfd.readouterr().err
-    assert f"of {who}'s first 12 answers 0 could be read" in told and "I would rather not say." in told
-    assert 12 <= asked["unread"] <= 40
+    first = re.search(rf"of {who}'s first (\d+) answers 0 could be read", told)
+    assert first is not None and "I would rather not say." in told
+    least = 12 if not how else 1  # before a batch, a tenth of the work decides
+    assert least <= int(first[1]) <= asked["unread"] <= 40
+    if how:
+        assert asked["unread"] <= int(first[1]) + 4, "but for those in flight, none was bought in a batch"
     log = [row for _, row in read_table_rows(tmp_path / "run" / "log.jsonl")]
     assert {row["judge"] for row in log if row["event"] == "unreadable"} == {who}
+
+
+def test_every_answer_that_cannot_be_read_is_told_of_once_by_batch_too(tmp_path):
+    world = provider_script()
+
+    def script(request, attempt):
+        is_label = request.schema is not None and "labels" in request.schema["properties"]
+        if is_label and request.key[0] % 4 == 0:
+            return Reply(fake_shapes.answer(request, "I would rather not say."))
+        return world(request, attempt)
+
+    found = []
+    with FakeProvider(script=script) as provider:
+        config = write_student_config(tmp_path / "c.toml", provider, ("good", "fair"), panel=5, dialogues=6)
+        for name, how in (("real", []), ("batch", BATCH)):
+            run = tmp_path / name
+            assert main(["run", str(config), "--run", str(run), *how]) == 1
+            log = [row for _, row in read_table_rows(run / "log.jsonl")]
+            told = Counter((row["judge"], row["item"]) for row in log if row["event"] == "unreadable")
+            ended = next(row for row in log if row["event"] == "stage_ended" and row["stage"] == "student")
+            found.append((told, {one["endpoint"]: one["unreadable"] for one in ended["endpoints"]}))
+    assert found[0] == found[1]
+    assert found[0][0].total() == found[0][1]["moves"] > 0

@@ -163,3 +163,21 @@ def test_a_price_that_is_unknown_leaves_a_total_of_the_others(provider, tmp_path
     assert main(["check", str(path), "--offline"]) == 1
     assert "run would refuse it: budget.usd: the price of ureka is not known" in capsys.readouterr().out
     assert provider.stats.calls == 0
+
+
+@pytest.mark.parametrize(
+    "reader", ["", 'acts = "planned"\nact_reader = "gemini"\n'], ids=["no reader", "act reader"]
+)
+def test_what_is_tried_before_a_batch_is_counted_at_the_full_price(provider, tmp_path, reader):
+    path = write_config(tmp_path / "c.toml", provider, dialogues=40, subsets=60)
+    path.write_text(path.read_text().replace("[simulate]\n", f"[simulate]\n{reader}"), encoding="utf-8")
+    config = configuration.load(path)
+    workload = plan.workload(config)
+    full, by_batch = Counter(), Counter()
+    for part in plan.in_batches(config, workload, workload.calls):
+        (by_batch if part.by_batch else full)[part.stage, part.endpoint] += part.calls
+    assert full + by_batch == planned(workload)
+    assert full["judge", "gemini"] == 6 * 3
+    dialogues = 4 if reader else 0
+    assert full["simulate", "gemini"] * 40 == dialogues * planned(workload)["simulate", "gemini"]
+    assert (full["collect", "gemini"], by_batch["collect", "ureka"]) == (0, 0)

@@ -18,6 +18,7 @@ from runstore.journal import Journal
 from runstore.problems import Problem
 from tests.support.asking import chat
 from tests.support.batch_asker import KINDS, answers, endpoints
+from tests.support.fake_batches import BatchJob
 from tests.support.fake_provider import FakeProvider
 from tests.support.fake_shapes import Asked
 
@@ -107,6 +108,42 @@ async def test_only_what_was_left_undone_is_asked_again(provider: FakeProvider, 
         assert Counter(row["where"][1] for row in desk.lines("failed")) == {"late": 2, "no": 1}
         assert await desk.ask("fine", "late") == found[:2]
     assert len(provider.batches.jobs) == 3
+
+
+@every_kind
+async def test_of_two_results_under_one_key_that_differ_neither_is_taken(
+    provider: FakeProvider, tmp_path: Path, kind: str
+) -> None:
+    """Whose answer the other one is cannot be told; a result that is there twice and the same is no harm."""
+    name = "key" if kind == "gemini" else "custom_id"
+
+    def doubled(job: BatchJob) -> None:
+        assert job.results is not None
+        if len(job.results) == 3:
+            first, second, _ = job.results
+            job.results[:0] = [second | {name: first[name]}, second]
+
+    questions = ("one", "two", "three")
+    async with opened(provider, tmp_path / "right", kind) as desk:
+        expected = await desk.ask(*questions)
+    provider.reset()
+    provider.batches.amend = doubled
+    async with opened(provider, tmp_path / "twice", kind) as desk:
+        assert await desk.ask(*questions) == expected
+        assert [len(job.requests) for job in provider.batches.jobs.values()] == [3, 1]
+        assert "two results" in desk.lines("failed")[0]["failure"]["message"]
+
+
+@every_kind
+@pytest.mark.parametrize(("short", "jobs"), [(2, [3]), (3, [3, 2])])
+async def test_a_file_that_holds_less_than_the_job_counts_is_fetched_again_before_anything_is_asked_again(
+    provider: FakeProvider, tmp_path: Path, kind: str, short: int, jobs: list[int]
+) -> None:
+    provider.batches.short = short
+    async with opened(provider, tmp_path, kind) as desk:
+        found = await desk.ask("one", "two", "three")
+        assert not [text for text in found if text.startswith("server")]
+        assert [len(job.requests) for job in provider.batches.jobs.values()] == jobs
 
 
 @every_kind

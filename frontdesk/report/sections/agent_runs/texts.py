@@ -62,4 +62,5 @@ def test_line(test: FigureTest, say: Words) -> str:
     if test.p_value is None:
         return f"{name}: {spoken(test.reason, say.language)}"
     p = f"p = {test.p_value:.4g}, Holm {test.p_holm:.4g}"
-    return f"{name}: {p} ({spoken(test.method, say.language)}, n = {test.n_used})"
+    how = "; ".join(spoken(each, say.language) for each in (test.method, test.zero_rule) if each)
+    return f"{name}: {p} ({how}; n = {test.n_used})"

@@ -105,7 +105,9 @@ def _comparison(key: str, groups: GroupComparison, rubric: Rubric, say: Words) -
         caption.append(say("flattering"))
     for name, test, pairs in groups.common:
         if name == "total":
-            p = f"p {plain(test.p_value, 4)}" if test.reason is None else spoken(test.reason, say.language)
+            how = "; ".join(spoken(each, say.language) for each in (test.method, test.zero_rule) if each)
+            has_p = test.reason is None
+            p = f"p {plain(test.p_value, 4)} ({how})" if has_p else spoken(test.reason, say.language)
             caption.append(say("common", pairs=pairs, column=groups.matched, test=say(f"test_{test.key}"), p=p))
     tests = [say(name) for name in ("welch_p", "holm_p", "mann_whitney_p", "hedges_g")]
     head = columns(say("measure"), groups.first, groups.second, say("difference"), *tests)
@@ -223,7 +225,7 @@ def _pairs(results: ScoreResults) -> Iterator[_Pair]:
     for row in results.rows:
         given = totals.setdefault(row.judge, {})
         if row.scores.total is not None:
-            given[row.subject] = row.scores.total
+            given[row.session] = row.scores.total
     for first, second in combinations(totals, 2):
         both = [(total, totals[second][name]) for name, total in totals[first].items() if name in totals[second]]
         if both:
@@ -232,7 +234,7 @@ def _pairs(results: ScoreResults) -> Iterator[_Pair]:
 
 def _apart(results: ScoreResults, say: Words) -> Section | None:
     rows = [
-        cells(furthest.subject, _totals(furthest), _values(furthest, say))
+        cells(furthest.session, _totals(furthest), _values(furthest, say))
         for furthest in disagreements(results.scored.rubric, results.rows)
     ]
     head = tuple(Column(say(key), number=False) for key in ("subject", "totals", "differing"))

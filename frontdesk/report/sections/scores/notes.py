@@ -16,7 +16,7 @@ def notes(results: ScoreResults, say: Words) -> list[str]:
     return [
         *_warnings(results.scored, say),
         *incomplete(rows, results.judges, say),
-        *floors_open(rows, say),
+        *left_open(rows, say),
     ]
 
 
@@ -52,13 +52,17 @@ def incomplete(rows: Sequence[Combined], judges: Sequence[JudgeRecord], say: Wor
             told.append(
                 say("asked", judge=judge.judge, n=judge.asked, what=", ".join(part for part in parts if part))
             )
-    lost = sum(row.scores.total is None for row in rows)
+    lost = sum(row.scores.total is None and not row.scores.does_not_apply for row in rows)
     if lost:
         told.append(say("lost", n=lost, of=len(rows)))
     return told
 
 
-def floors_open(rows: Sequence[Combined], say: Words) -> list[str]:
-    """How many rows leave a floor rule undecided: allowed where the rule's flag is optional, yet to be seen."""
-    undecided = sum(bool(row.scores.undecided) for row in rows)
-    return [say("undecided", n=undecided, of=len(rows))] if undecided else []
+def left_open(rows: Sequence[Combined], say: Words) -> list[str]:
+    """What is open though nothing is missing: rows without a total as nothing of an item applies to them, and rows
+    that leave a floor rule undecided, as is allowed where the rule's flag is optional."""
+    counts = {
+        "inapplicable": sum(row.scores.does_not_apply for row in rows),
+        "undecided": sum(bool(row.scores.undecided) for row in rows),
+    }
+    return [say(key, n=count, of=len(rows)) for key, count in counts.items() if count]

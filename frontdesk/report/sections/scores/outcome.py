@@ -11,7 +11,7 @@ from arena.scoring.tables import JudgeRecord
 from frontdesk.report.blocks import charts
 from frontdesk.report.plots.files import write_pictures
 from frontdesk.report.sections.scores.document import document
-from frontdesk.report.sections.scores.notes import floors_open, incomplete
+from frontdesk.report.sections.scores.notes import incomplete, left_open
 from frontdesk.report.writers.html import html
 from frontdesk.report.writers.markdown import markdown
 from frontdesk.runner.score_files import ScoreResults
@@ -31,7 +31,7 @@ class ScoreTeller:
         return incomplete(rows, judges, words("frontdesk.report", "scores", "en"))
 
     def undecided(self, rows: Sequence[Combined]) -> list[str]:
-        return floors_open(rows, words("frontdesk.report", "scores", "en"))
+        return left_open(rows, words("frontdesk.report", "scores", "en"))
 
     def report(self, folder: Path, results: ScoreResults) -> None:
         """``score.md`` and ``score.html``, and ``plots/`` in the formats asked for."""
