@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
 from gateway.errors import BudgetReached
@@ -220,10 +221,10 @@ class Budget:
     def _reached(self, cap: float, spent: float, unit: Unit, own: float | None) -> str:
         lost = f" ({self._lost} attempts that were lost each count as the largest)" if self._lost else ""
         called = "USD" if unit == "usd" else unit
-        said = f"the cap of {cap:g} {called} is reached: {spent:.6g} spent{lost}"
+        said = f"the cap of {_figure(cap, unit)} {called} is reached: {_figure(spent, unit)} spent{lost}"
         less = ""
         if own is not None and spent < cap:
-            said += f", and the next call may take up to {own:.4g} by its max_output_tokens"
+            said += f", and the next call may take up to {_figure(own, unit)} by its max_output_tokens"
             less = ", or lower max_output_tokens"
         return f"{said}; to go on, raise budget.{unit}{less}"
 
@@ -232,3 +233,8 @@ class Budget:
         if self._change is None:
             self._change = asyncio.get_running_loop().create_future()
         return self._change
+
+
+def _figure(value: float, unit: Unit) -> str:
+    """Tokens with thousands marked, dollars with six digits that say something; never in exponent form."""
+    return f"{Decimal(f'{value:.6g}'):f}" if unit == "usd" else f"{value:,.0f}"

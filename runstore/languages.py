@@ -17,6 +17,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any, cast
 
+from runstore.english import in_number
 from runstore.korean import with_particles
 from runstore.problems import InputProblem, Problem
 
@@ -27,14 +28,21 @@ SOURCE = "en"
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of one table in one language: ``words("asked", n=3)``."""
+    """The words of one table in one language: ``words("asked", n=3)``.
+
+    ``is_read``: people read them, so English has one match where it is one; what models are told stays as it is.
+    """
 
     language: str
     texts: Mapping[str, str]
+    is_read: bool = False
 
     def __call__(self, key: str, /, **values: object) -> str:
         text = self.texts[key]
-        return _filled(text, values) if values else text
+        if not values:
+            return text
+        filled = _filled(text, values)
+        return in_number(filled) if self.is_read and self.language == SOURCE else filled
 
 
 def languages() -> tuple[str, ...]:
@@ -82,8 +90,9 @@ def words(package: str, table: str, language: str) -> Words:
 @lru_cache(512)
 def _words(package: str, table: str, language: str, own: str) -> Words:  # noqa: ARG001 - a cache's key
     source = _read(resource(package, f"words/{table}.{SOURCE}.yaml"))
+    is_read = package.startswith("frontdesk")
     if language == SOURCE:
-        return Words(language, source)
+        return Words(language, source, is_read)
     path = resource(package, f"words/{table}.{language}.yaml")
     if not path.is_file():
         raise Problem(f"{path}: found no such file, expected the words of {table!r} in {language!r}")
@@ -95,7 +104,7 @@ def _words(package: str, table: str, language: str, own: str) -> Words:  # noqa:
     for key, text in texts.items():
         if _fields(text) != _fields(source[key]):
             raise InputProblem(path, f"the fields of {source[key]!r}", found=text, field=key)
-    return Words(language, texts)
+    return Words(language, texts, is_read)
 
 
 def _read(path: Path) -> dict[str, str]:

@@ -6,8 +6,24 @@ Problem                 exit code 2, nothing was called
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+_COLUMNS: dict[str, dict[str, str]] = {}
+"""Of each table read under other names than its own: a field, and the name that stands in the table for it."""
+
+
+def note_columns(file: Path | str, names: Mapping[str, str]) -> None:
+    """``names``: field -> the name that stands in the file for it. What was noted before is forgotten."""
+    _COLUMNS.pop(str(file), None)
+    if other := {field: name for field, name in names.items() if field != name}:
+        _COLUMNS[str(file)] = other
+
+
+def in_file(file: Path | str, field: str) -> str:
+    """A field's name as it stands in the file: whoever reads a refusal looks for it there."""
+    at = next((at for at, sign in enumerate(field) if sign in ".["), len(field))
+    return _COLUMNS.get(str(file), {}).get(field[:at], field[:at]) + field[at:]
 
 
 class Problem(Exception):
@@ -17,7 +33,8 @@ class Problem(Exception):
 class InputProblem(Problem):
     """Something in a file is not what it should be.
 
-    The message always reads ``FILE:LINE: FIELD: found X, expected Y`` with the parts that are known.
+    The message always reads ``FILE:LINE: FIELD: found X, expected Y`` with the parts that are known; a field is
+    called what the file calls it.
     """
 
     def __init__(
@@ -29,6 +46,7 @@ class InputProblem(Problem):
         line: int | None = None,
         field: str | None = None,
     ) -> None:
+        field = None if field is None else in_file(file, field)
         self.file, self.line, self.field = str(file), line, field
         where = self.file if line is None else f"{self.file}:{line}"
         what = f"found {shown(found)}, expected {expected}" if found is not None else f"expected {expected}"

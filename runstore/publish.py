@@ -20,7 +20,7 @@ import orjson
 from pydantic import BaseModel, ValidationError
 
 from runstore.expected import expected_of
-from runstore.problems import InputProblem
+from runstore.problems import InputProblem, in_file
 from runstore.results import Result
 
 R = TypeVar("R", bound=BaseModel)
@@ -259,7 +259,8 @@ def require_columns(path: Path, header: Sequence[str], names: Iterable[str]) -> 
     """Raises InputProblem where one of these columns is not in the header, or stands there twice."""
     for name in names:
         if name not in header:
-            raise InputProblem(path, f"a column {name!r}", found=", ".join(header), line=1)
+            there = ", ".join(in_file(path, each) for each in header)
+            raise InputProblem(path, f"a column {name!r}", found=there, line=1)
         if header.count(name) > 1:
             raise InputProblem(path, "each column once", found=f"{name!r} twice", line=1)
 

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 from string import Formatter
 
+from runstore.english import in_number
 from runstore.languages import SOURCE, VARIABLE, words
 
 CONSOLE: ContextVar[Callable[[str], str]] = ContextVar("how a console tells a line", default=str)
@@ -48,6 +49,12 @@ _NAMES = frozenset(("a", "b"))
 _NAME = r"(?:(?!: ).)+?"
 """Names and places, never what stands behind a colon and a blank: that is a sentence of its own."""
 
+_GIVEN = frozenset(("values", "came", "had", "earlier"))
+"""Fields that hold what people answered: "no and yes" is no sentence of ours."""
+
+_SPOT = "spot"
+"""The field of a place in a file, which may have colons of its own: ``answers.csv, line 3: lay-1, d1, clear``."""
+
 _BETWEEN = "; "
 """Between several reasons of one figure."""
 
@@ -60,7 +67,7 @@ def spoken_by(sentence: str | None, language: str, *groups: Tables) -> str:
     Raises as :func:`runstore.languages.words` does.
     """
     if not sentence or language == SOURCE:
-        return sentence or ""
+        return in_number(sentence or "")
     if (whole := _fitting(sentence, language, groups)) is not None:
         return whole
     parts = sentence.split(_BETWEEN)
@@ -77,7 +84,9 @@ def _fitting(sentence: str, language: str, groups: tuple[Tables, ...]) -> str | 
     for (package, table, key), form in forms:
         if match := form.fullmatch(sentence):
             fields = match.groupdict().items()
-            said = {name: spoken_by(value, language, *groups) for name, value in fields}
+            said = {
+                name: value if name in _GIVEN else spoken_by(value, language, *groups) for name, value in fields
+            }
             return words(package, table, language)(key, **said)
     return None
 
@@ -110,4 +119,5 @@ def _forms(
 
 
 def _group(name: str) -> str:
-    return f"(?P<{name}>{_NUMBER if name in _COUNTS else _NAME if name in _NAMES else '.+?'})"
+    anything = ".+" if name == _SPOT else ".+?"
+    return f"(?P<{name}>{_NUMBER if name in _COUNTS else _NAME if name in _NAMES else anything})"

@@ -124,7 +124,7 @@ def _factor_and_levels(text: str) -> tuple[str, str]:
 def read_table_questions(path: Path) -> Iterator[Raw]:
     table = read_table(path, QUESTIONS)
     if table.rows and "text" not in table.header:
-        raise InputProblem(path, "a column 'text'", found=", ".join(table.header), line=1)
+        raise InputProblem(path, "a column 'text'", found=table.own_header, line=1)
     for line, row in table.rows:
         yield Raw(path, line, row)
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from arena.agreement.alpha import Measurement
 from arena.agreement.result import FloatArray, settle
-from runstore.problems import InputProblem, Problem
+from runstore.problems import InputProblem, Problem, in_file
 from runstore.tables import Names, Schema, Table, read_table, shards_of, strict_number
 
 Read = TypeVar("Read")
@@ -148,7 +148,7 @@ def _add(listed: _Listed, table: Table, names: Mapping[str, Names], by: str | No
     flat = table.source != "json"
     absent = [name for name in COLUMNS if name not in table.header]
     if flat and absent:
-        raise InputProblem(table.path, _LONG, found=", ".join(table.header), line=1)
+        raise InputProblem(table.path, _LONG, found=table.own_header, line=1)
     filled = _filled_rows(table) if flat else _whole_rows(table)
     lines = table.lines
 
@@ -179,7 +179,13 @@ def _whole_rows(table: Table) -> Sequence[int]:
     for number, row in table.rows:
         lacking = next((name for name in ("item", "rater") if name not in row), None)
         if lacking:
-            raise InputProblem(table.path, _LONG, found=", ".join(row), line=number, field=lacking)
+            raise InputProblem(
+                table.path,
+                _LONG,
+                found=", ".join(in_file(table.path, name) for name in row),
+                line=number,
+                field=lacking,
+            )
     return range(len(table.rows))
 
 

@@ -15,7 +15,7 @@ from arena.human.ratings import Scored
 from arena.human.study import Document, Study
 from runstore.problems import InputProblem
 from runstore.results import Result
-from runstore.tables import Schema, read_table, strict_number
+from runstore.tables import Schema, read_table, require_rows, strict_number
 
 SCORES = Schema(
     {"document": ("문서", "자료"), "condition": ("조건",), "judge": ("심판",), "total": ("점수", "score")}
@@ -56,6 +56,7 @@ def read_scores(path: Path, study: Study) -> dict[str, dict[Unit, float]]:
     table = read_table(path, SCORES)
     if missing := [name for name in SCORES.names if name not in table.header]:
         raise InputProblem(path, f"the columns {', '.join(SCORES.names)}", found=f"no {missing[0]}")
+    require_rows(table)
     by_judge: dict[str, dict[Unit, float]] = defaultdict(dict)
     for line, row in table.rows:
         document, condition, judge, total = (str(row.get(name) or "").strip() for name in SCORES.names)

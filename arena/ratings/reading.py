@@ -23,7 +23,7 @@ from arena.ratings.game_ids import GameIds
 from arena.ratings.inspect_logs import logs
 from arena.ratings.neighbours import Found, judgments
 from arena.ratings.style import FEATURES, features, relative
-from runstore.problems import InputProblem, Problem
+from runstore.problems import InputProblem, Problem, in_file
 from runstore.publish import unguard_cell
 from runstore.tables import (
     SUFFIXES,
@@ -230,7 +230,7 @@ def _number(value: object) -> float | None:
 def _check_header(path: Path, header: Sequence[str], columns: Columns) -> list[str]:
     missing = [name for name in columns.needed() if name not in header]
     if missing:
-        found = ", ".join(header[:20]) or "nothing"
+        found = ", ".join(in_file(path, name) for name in header[:20]) or "nothing"
         raise InputProblem(path, f"a column {missing[0]}", found=found, line=1, field="header")
     return [name for name in columns.wanted() if name in header]
 

@@ -84,7 +84,7 @@ def _check_wide(table: Table, rubric: Rubric) -> None:
             "one sheet a line as in sheets.jsonl, or a table with a row a subject and person, whole numbers in its"
             f" cells, and the header {','.join(wanted)}"
         )
-        raise InputProblem(table.path, expected, found=",".join(table.header) or "no columns", line=1)
+        raise InputProblem(table.path, expected, found=table.own_header or "no columns", line=1)
 
 
 def _wide_sheet(path: Path, line: int, row: Mapping[str, Any], rubric: Rubric) -> Sheet:

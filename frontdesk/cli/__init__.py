@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from io import TextIOWrapper
-from itertools import pairwise
 from typing import Any, NoReturn, cast
 
 PROGRAM = "tutor-arena"
@@ -54,6 +53,7 @@ BEGIN = """to begin:
   tutor-arena init arena.toml    then: check, estimate and run arena.toml
   tutor-arena COMMAND --help     what a command takes, with an example"""
 
+_PRINTED = "of what is printed (default: that of the run, the configuration or the study, else en)"
 TOLD = ("init", "human")
 """Commands whose object holds what they told, line by line."""
 
@@ -180,9 +180,24 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns the exit code of the contract (0, 1, 2, 3, 130)."""
+    from frontdesk.cli.language import asked_for
+    from frontdesk.runner.told import console_language, speak
+
     _print_what_can_be_printed()
     arguments = sys.argv[1:] if argv is None else argv
-    _speak(arguments)
+    before, asked = console_language(), asked_for(arguments)
+    speak(asked)
+    try:
+        return _parsed(arguments, is_asked=asked is not None)
+    finally:
+        speak(before)
+
+
+def _parsed(arguments: list[str], *, is_asked: bool) -> int:
+    """``is_asked``: the console has the language that it was asked for, whatever the command works on."""
+    from frontdesk.cli.language import language_of
+    from frontdesk.runner.told import speak
+
     parser = _parser(arguments)
     if (wrong := next((word for word in arguments if not word.startswith("-")), None)) and wrong not in COMMANDS:
         return _refused(wrong, 2, f"no command {wrong!r}{_meant(wrong)}", as_json="--json" in arguments)
@@ -194,6 +209,8 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 2
+    if not is_asked:
+        speak(language_of(args))
     return _guarded(args)
 
 
@@ -287,15 +304,6 @@ def _add_examples(command: Parser, name: str) -> None:
             )
 
 
-def _speak(arguments: list[str]) -> None:
-    """The console speaks what ``--language`` says, before anything goes wrong."""
-    from frontdesk.runner.told import speak
-
-    given = [after for word, after in pairwise([*arguments, ""]) if word == "--language"]
-    given += [word.partition("=")[2] for word in arguments if word.startswith("--language=")]
-    speak(given[-1] if given else None)
-
-
 def _add_language(command: Parser) -> None:
     """``--language`` for what a command prints, where it has none of its own; its steps take it as well."""
     from runstore.languages import languages
@@ -303,7 +311,7 @@ def _add_language(command: Parser) -> None:
     for each in [command, *command.steps()]:
         if "--language" not in each.own_options():
             default = None if each is command else argparse.SUPPRESS
-            each.add_argument("--language", choices=languages(), default=default, help="of what is printed")
+            each.add_argument("--language", choices=languages(), default=default, help=_PRINTED)
 
 
 def _guarded(args: argparse.Namespace) -> int:

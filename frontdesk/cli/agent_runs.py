@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
-from frontdesk.runner.told import tell
+from frontdesk.runner.told import console_language, tell
 from runstore.languages import languages
 from runstore.problems import InputProblem, Problem
 
@@ -160,14 +160,15 @@ def _report(args: argparse.Namespace, analysis: Analysis) -> int:
     report = document(analysis, args.language)
     write_text(args.out / "agent_runs.md", markdown(report))
     write_text(args.out / "agent_runs.html", html(report))
-    say = words("frontdesk.report", "agent_runs", args.language)
+    say = words("frontdesk.report", "agent_runs", console_language())
     for check in analysis.figures.checks:
         if check.passed is not True:
             tell(
                 f"{'!' if check.passed is False else '-'} {one_line(check_line(check, say))}",
                 file=sys.stderr,
             )
-    tell(f"{analysis.figures.counted} of {analysis.figures.rows} rows scored -> {args.out}", file=sys.stderr)
+    tell(f"{analysis.figures.counted} of {analysis.figures.rows} rows scored", file=sys.stderr)
+    tell(f"report: {args.out / 'agent_runs.html'}", file=sys.stderr)
     if args.json:
         print(to_json(analysis.figures, indent=True).decode())
     return 0 if analysis.complete else 1

@@ -75,7 +75,7 @@ def _repair(folder: Path, *, as_json: bool) -> int:
         lines = ", ".join(map(str, done.damaged[:20])) + (" …" if len(done.damaged) > 20 else "")
         what = f"{len(done.damaged)} damaged lines ({lines})" if done.damaged else "line ends set right"
         tell(f"{done.segment}: {what}; the file as it was: {done.set_aside}")
-        tell(f"{done.segment}: {done.kept} lines are whole and stay; the other calls are asked again when needed")
+        tell(f"{done.segment}: {done.kept} whole lines stay; the other calls are asked again when needed")
     if gone:
         tell(f"journal: {gone} answers are gone; these calls are asked and paid for again when needed")
     if not repairs and not gone:

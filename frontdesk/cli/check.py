@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import sys
 from contextlib import redirect_stdout
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("config", metavar="CONFIG", type=Path, help="a TOML configuration")
+    options.add_configuration(parser)
     options.add_json_option(parser)
     parser.add_argument("--offline", action="store_true", help="validate only; ask nobody")
 
@@ -31,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.runner import config_file as configuration
     from frontdesk.runner import preflight
 
-    config = configuration.load(args.config)
+    config = configuration.load(options.configuration(args))
     gateway = preflight.gateway_of(config, offline=args.offline)
     used = len(config.used_endpoints())
     what = f"{used} endpoints used" if used else "no section names an endpoint, so each is asked as a contestant"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frontdesk.cli import options
@@ -32,7 +31,7 @@ ASSUMED: dict[Assumption, str] = {
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("config", metavar="CONFIG", type=Path, help="a TOML configuration")
+    options.add_configuration(parser)
     options.add_json_option(parser)
     options.add_size_options(parser, "dialogues", "turns", "subsets")
 
@@ -40,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from frontdesk.cli import stages
 
+    options.configuration(args)
     return show(stages.load_config(args), as_json=args.json)
 
 
@@ -142,11 +142,13 @@ def print_stops(config: Config) -> tuple[Cap, ...]:
 
 
 def _print_caps(estimated: Estimate) -> None:
+    from frontdesk.report.figures import count
+
     for cap in estimated.caps:
         where = f"after stage {cap.after}, in {cap.stage}" if cap.after else f"in its first stage, {cap.stage}"
         least = "at least " if cap.name == "usd" and estimated.usd is None else ""
-        cost = f"{least}{cap.planned:,.6g} are planned, {cap.before:,.6g} of them before {cap.stage}"
-        tell(f"budget.{cap.name} = {cap.cap:,.10g}: this would stop at the cap {where}; {cost}.")
+        cost = f"{least}{count(cap.planned)} are planned, {count(cap.before)} of them before {cap.stage}"
+        tell(f"budget.{cap.name} = {count(cap.cap)}: this would stop at the cap {where}; {cost}.")
         tell(f"To go through, raise budget.{cap.name}.")
 
 

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         done.append(exported)
         if not args.json:
             _tell(exported)
-        for name in exported.files:
+        for name in (*exported.files, exported.card):
             tell(f"wrote {exported.folder / name}", file=sys.stderr)
     if args.json:
         _print_json(done)

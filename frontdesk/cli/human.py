@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
-from frontdesk.runner.told import tell
+from frontdesk.runner.told import console_language, tell
 from runstore.languages import languages
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
     Steps = argparse._SubParsersAction[argparse.ArgumentParser]  # pyright: ignore[reportPrivateUsage] - no public name
 
+RESULTS = ("result", "judges", "votes")
+"""The sections of an analysis that answer; the rest is for its pages."""
 EXAMPLES = ("document-review", "tutor-votes")
 
 
@@ -32,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     plan.add_argument("study", metavar="STUDY", type=Path, help="the study file (TOML or YAML)")
     plan.add_argument("--out", type=Path, required=True, metavar="DIR", help="the study's folder, made here")
     plan.add_argument("--seed", type=int, metavar="N", help="instead of the study file's")
-    plan.add_argument("--language", choices=languages(), default="en", help="of the budget's labels")
+    plan.add_argument("--language", choices=languages(), help="of what is printed (default: the study's first)")
     plan.set_defaults(step_run=_plan)
     serve = _on_folder(steps, "serve", "collect answers in a web app (one personal link per rater)", _serve)
     serve.add_argument(
@@ -43,12 +45,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     forms = _on_folder(steps, "forms", "printable forms and CSV files to type answers into", _forms)
     forms.add_argument("--language", choices=languages(), help="of the texts (default: the study's first)")
     forms.add_argument("--pdf", action="store_true", help="also print to PDF with the Chromium on this machine")
-    take = _on_folder(steps, "import", "take in forms that came back as a table", _import)
+    take = _on_folder(steps, "import", "take in forms that came back as tables", _import)
     take.add_argument(
-        "file",
+        "files",
+        nargs="+",
         type=Path,
         metavar="FILE",
-        help="a table of any form: rater,document,question,value[,position,seconds,submitted_at]",
+        help="a table of any form: rater,document,question,value[,position,seconds,submitted_at]; several are "
+        "read as one",
     )
     swap = _on_folder(steps, "replace", "give the open items of a rater who left to another", _replace)
     swap.add_argument("--rater", required=True, metavar="NAME", help="who left")
@@ -141,7 +145,7 @@ def _plan(args: argparse.Namespace) -> int:
         value = f"{invariant.smallest:g} to {invariant.largest:g}"
         bound = f"(bound {invariant.low:g} to {invariant.high:g})"
         tell(f"{mark}  {invariant.group}: {invariant.meaning}: {value} {bound}")
-    budget = budget_blocks(planned.study, args.language)
+    budget = budget_blocks(planned.study, console_language())
     if sys.stdout.isatty():
         console.show_blocks(budget)
     else:
@@ -186,7 +190,7 @@ def _import(args: argparse.Namespace) -> int:
     from arena.human.folder import StudyFolder
     from frontdesk.web.desk import import_forms
 
-    done = import_forms(StudyFolder(args.folder), args.file)
+    done = import_forms(StudyFolder(args.folder), *args.files)
     report = done.report
     repeats = report["exact_repeats_ignored"]
     if not done.complete:
@@ -222,25 +226,26 @@ def _withdraw(args: argparse.Namespace) -> int:
 
 def _analyze(args: argparse.Namespace) -> int:
     from arena.human.folder import StudyFolder
+    from frontdesk.report.writers import console
     from frontdesk.web.desk import analyze_folder, analyze_table
 
     out: Path
     if args.folder is not None:
         given = {"ratings": args.ratings, "out": args.out, "run": args.run_folder, "language": args.language}
         given["scores"] = args.scores
-        lines, missing = analyze_folder(StudyFolder(args.folder), **given)
+        done = analyze_folder(StudyFolder(args.folder), **given)
         out = args.out or args.folder
     elif args.study and args.ratings and args.out:
         out = args.out
-        lines, missing = analyze_table(
+        done = analyze_table(
             args.study, args.ratings, out, run=args.run_folder, language=args.language, scores=args.scores
         )
     else:
         raise Problem("give a study's folder, or --study FILE --ratings FILE --out DIR")
-    for line in lines:
-        tell(line)
+    tell(f"{done.page.title}: {done.finished} of {done.planned} items are finished, {done.raters} raters")
+    console.show(done.page, sections=RESULTS)
     tell(f"written: {out / 'analysis.md'}, .html, .json, .tex, .csv")
-    return 1 if missing else 0
+    return 1 if done.missing else 0
 
 
 def _sessions(args: argparse.Namespace) -> int:

@@ -16,6 +16,25 @@ def add_config_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_configuration(parser: argparse.ArgumentParser, what: str = "a TOML configuration") -> None:
+    """``CONFIG``, or ``--config CONFIG`` as the single stages have it; :func:`configuration` takes it."""
+    parser.add_argument("place", nargs="?", type=Path, metavar="CONFIG", help=what)
+    parser.add_argument("--config", type=Path, metavar="CONFIG", help="the same as CONFIG")
+
+
+def configuration(args: argparse.Namespace) -> Path:
+    """The file that :func:`add_configuration` took. Raises Problem where there is none, or two."""
+    place: Path | None = args.place
+    given: Path | None = args.config
+    if place is not None and given is not None:
+        raise Problem(f"{args.command}: found two configurations, {place} and {given}; expected one")
+    path = place or given
+    if path is None:
+        raise Problem(f"{args.command}: found no configuration, expected CONFIG (tutor-arena init writes one)")
+    args.place, args.config = None, path
+    return path
+
+
 def add_run_folder(parser: argparse.ArgumentParser) -> None:
     """The run folder that a command reads: ``RUN``, or ``--run DIR`` as before; :func:`run_folder` takes it."""
     parser.add_argument("folder_first", nargs="?", type=Path, metavar="RUN", help="the run folder")

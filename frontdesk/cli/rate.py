@@ -245,7 +245,7 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
     if as_json:
         sys.stdout.write(to_json(board.to_json(), indent=True).decode() + "\n")
         return
-    from frontdesk.report.figures import level_text, limits, percent, service_texts
+    from frontdesk.report.figures import count, level_text, limits, percent, service_texts
     from frontdesk.report.sections.ratings.stop import stop_told
     from frontdesk.report.sentences import spoken
     from frontdesk.report.untrusted import one_line
@@ -268,7 +268,7 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
                 model.name,
                 "–" if model.rating is None else f"{model.rating:.0f}",
                 limits(model.lower, model.upper),
-                f"{model.wins:g} / {model.losses:g} / {model.ties:g}",
+                " / ".join(map(count, (model.wins, model.losses, model.ties))),
                 percent(model.win_rate),
                 *(service_texts(model) if board.has_service else ()),
             ]

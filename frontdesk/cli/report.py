@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
-from frontdesk.runner.told import tell
-from runstore.languages import languages
+from frontdesk.runner.told import console_language, tell
+from runstore.languages import languages, words
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.cli.listing import print_object
     from frontdesk.report.run import Reported, console_summary, write_plots, write_report
     from frontdesk.report.sections.run.data import load
-    from frontdesk.report.sections.run.document import document
+    from frontdesk.report.sections.run.document import banner, document
     from frontdesk.report.site.write import write_site
     from frontdesk.runner import leaderboard_history as history
     from frontdesk.runner.rating import rate_again_if_stale
@@ -71,6 +71,11 @@ def run(args: argparse.Namespace) -> int:
         if args.site is not None:
             paths = [write_site(data, args.site, args.language, _moved(args.against, folder))]
             tell(f"site: {paths[0]}", file=sys.stderr)
+            tell(
+                f"{args.site} holds the site alone, to publish as it is; report.md and report.html in "
+                f"{folder.path} are not written again: tutor-arena report {folder.path}",
+                file=sys.stderr,
+            )
         else:
             paths = write_report(folder, args.language, data)
             for path in paths:
@@ -82,6 +87,9 @@ def run(args: argparse.Namespace) -> int:
             paths += drawn
     if args.site is None and not args.quiet:
         console_summary(folder, args.language, sys.stderr if args.json else None, data)
+    else:
+        for line in banner(data, words("frontdesk.report", "run", console_language())):
+            print(line, file=sys.stderr)
     allowed = args.allow_partial
     code = int(data.incomplete and (allowed is None or data.lost > allowed))
     if args.json:

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "config", metavar="CONFIG", type=Path, help="a TOML configuration (tutor-arena init writes one)"
-    )
+    options.add_configuration(parser, "a TOML configuration (tutor-arena init writes one)")
     options.add_run_options(parser)
     options.add_on_option(parser)
     options.add_batch_options(parser)
@@ -35,6 +32,7 @@ def run(args: argparse.Namespace) -> int:
     from frontdesk.cli import stages
     from frontdesk.cli.judge import with_goal
 
+    options.configuration(args)
     config = stages.load_config(args)
     config.require_whole()
     if not config.is_data_set:

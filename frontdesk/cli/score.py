@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontdesk.cli import options
-from frontdesk.runner.told import tell
+from frontdesk.runner.told import console_language, tell
 from runstore.languages import languages
 from runstore.problems import Problem
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from frontdesk.cli.stages import Session
     from frontdesk.runner.config import Config
     from frontdesk.runner.plan import Calls
+    from frontdesk.runner.score_files import ScoreResults
     from frontdesk.runner.score_plan import Plan
 
 
@@ -92,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     async def work(session: Session) -> int:
         teller = ScoreTeller(config.run.language, args.plots)
         results = await scoring.perform(session.pipeline, plan, material, teller)
-        _say(session, results.gaps)
+        _say(session, results)
         return 1 if results.gaps else 0
 
     return stages.execute(args, config, plan.judges, work)
@@ -137,10 +138,15 @@ def _two_groups(wish: str) -> tuple[str, tuple[str, str] | None]:
     return column, (pair[0], pair[1]) if pair else None
 
 
-def _say(session: Session, gaps: list[str]) -> None:
-    for gap in gaps:
+def _say(session: Session, results: ScoreResults) -> None:
+    from frontdesk.report.sections.scores.document import document
+    from frontdesk.report.writers import console
+
+    for gap in results.gaps:
         tell(gap, file=sys.stderr)
     if session.as_json:
         session.own = session.folder.file("score.json").read_text(encoding="utf-8")
     else:
-        tell(f"{session.folder.file('score.html')}")
+        console.show(document(results, console_language()))
+        session.tell_endpoints()
+    tell(f"report: {session.folder.file('score.html')}", file=sys.stderr)

@@ -146,6 +146,7 @@ def _making(source: Source) -> Section:
         short = shortfall(source.folder, source.config, source.folder.verdicts())
         if short is not None:
             facts.append(("verdicts", short.note or f"all {short.asked} that were asked for"))
+            facts += [("without a verdict", sentence) for sentence in short.absent]
     failures = Counter(failure.stage for failure in source.failures)
     facts += [(f"failures: {stage}", str(times)) for stage, times in sorted(failures.items())]
     return Section("making", "How it was made", [Table(head, endpoints, title="Models"), _facts(facts)])

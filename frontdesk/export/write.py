@@ -50,11 +50,12 @@ class How:
 
 @dataclass(frozen=True)
 class Exported:
-    """The folder, its files with their numbers of rows, and the data sets they are made of."""
+    """The folder, its files with their numbers of rows, the data sets they are made of, and the card's name."""
 
     folder: Path
     files: dict[str, int]
     sets: list[Rows]
+    card: str
 
 
 def export(run: RunFolder, how: How, out: Path | None = None) -> Exported:
@@ -91,7 +92,7 @@ def export(run: RunFolder, how: How, out: Path | None = None) -> Exported:
     ):  # another form may have been killed here
         (folder / FOLDER).rmdir()
     _write_about(folder, source, how, sets, files, split)
-    return Exported(folder, files, sets)
+    return Exported(folder, files, sets, _card_name(how))
 
 
 def _clear(folder: Path) -> None:
@@ -139,14 +140,16 @@ def _targets(how: How, each: Rows, part: str) -> list[Target]:
             return [Target(f"{part}.jsonl", part, "jsonl")]
 
 
+def _card_name(how: How) -> str:
+    return "README.md" if how.form == "hf" else "data-card.md"
+
+
 def _write_about(
     folder: Path, source: Source, how: How, sets: Sequence[Rows], files: dict[str, int], split: Split
 ) -> None:
     text = card(source, how.form, sets, files, how.licence)
-    if how.form == "hf":
-        write_text(folder / "README.md", f"---\n{front_matter(source, how, sets, files)}---\n\n{text}")
-    else:
-        write_text(folder / "data-card.md", text)
+    head = f"---\n{front_matter(source, how, sets, files)}---\n\n" if how.form == "hf" else ""
+    write_text(folder / _card_name(how), head + text)
     about: dict[str, Any] = {
         "form": how.form,
         "side": how.side,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from arena.agreement.shares import Share
 from arena.ratings.result import RatedModel
 
@@ -39,7 +41,8 @@ def _points(limit: float | None) -> str:
     """A limit; on which side of zero it lies is seen also where it rounds to zero."""
     if limit is None:
         return "…"
-    return f"{limit:+.0f}" if round(limit) or not limit else f"{limit:+.1g}"
+    shown = round(limit, 6) + 0.0  # noise of the arithmetic has no side, and zero no sign of its own
+    return f"{shown:+.0f}" if round(shown) or not shown else f"{shown:+.1f}"
 
 
 def places_text(places: tuple[int, int] | None) -> str:
@@ -69,7 +72,12 @@ def plain(value: float | None, digits: int = 0) -> str:
 
 def count(value: float) -> str:
     """A whole number with thousands marked; halves keep their half."""
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,g}"
+    return f"{value:,.0f}" if float(value).is_integer() else significant(value, 10)
+
+
+def significant(value: float, digits: int) -> str:
+    """A number with so many digits that say something, never in exponent form."""
+    return f"{Decimal(f'{value:.{digits}g}'):,f}"
 
 
 def p_text(value: float | None) -> str:
@@ -91,7 +99,7 @@ def service_texts(model: RatedModel) -> tuple[str, str]:
     """
     seconds, dollars_ = "–", "–"
     if model.latency_s is not None and model.latency_p95_s is not None:
-        half, most = (f"{round(value, 3):.3g}" for value in (model.latency_s, model.latency_p95_s))
+        half, most = (significant(round(value, 3), 3) for value in (model.latency_s, model.latency_p95_s))
         seconds = f"{half} ({most}){_of(model.timed, model.replies)}"
     if model.usd_per_1000 is not None:
         dollars_ = f"{model.usd_per_1000:.2f}{_of(model.priced, model.replies)}"

@@ -6,11 +6,22 @@ has its form in ``words/sentences.en.yaml`` (see :mod:`runstore.spoken`).
 
 from __future__ import annotations
 
+from runstore.problems import Problem
 from runstore.spoken import spoken_by
 
 TABLES = (("frontdesk.report", "sentences"),)
+MESSAGES = (("frontdesk.runner", "console"), ("frontdesk.runner", "problems"))
+"""What the gateway and the stages say of a failure, as consoles tell it too."""
 
 
 def spoken(sentence: str | None, language: str) -> str:
     """``sentence`` of a result in ``language``; empty for None."""
     return spoken_by(sentence, language, TABLES)
+
+
+def spoken_message(message: str, language: str) -> str:
+    """A failure's message: our own sentences in ``language``, what a provider said as it said it."""
+    try:
+        return spoken_by(message, language, MESSAGES, TABLES)
+    except Problem:  # a language of one's own may lack the console's tables
+        return spoken(message, language)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -27,7 +28,8 @@ _FILES: tuple[tuple[State, str], ...] = (
 @dataclass(frozen=True, slots=True)
 class Overview:
     """One run. ``changed``: when its last file was written (UTC, ISO 8601, whole seconds); ``dialogues``: how many
-    dialogues carry the ratings. ``leader`` is the first endpoint, ``better`` those it is better than."""
+    dialogues carry the ratings, or how many there are where nothing is rated. ``leader`` is the first endpoint,
+    ``better`` those it is better than."""
 
     folder: str
     name: str
@@ -61,10 +63,17 @@ def _overview(folder: RunFolder) -> Overview:
         changed=datetime.fromtimestamp(int(written), UTC).isoformat(),
         endpoints=tuple(config.collect.endpoints) if config.collect else (),
         state=_state(folder),
-        dialogues=board.counts.clusters if board is not None else None,
+        dialogues=board.counts.clusters if board is not None else _lines(folder.file("dialogues.jsonl")),
         leader=leader,
         better=better,
     )
+
+
+def _lines(path: Path) -> int | None:
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return sum(block.count(b"\n") for block in iter(partial(file.read, 1 << 20), b""))
 
 
 def _state(folder: RunFolder) -> State:

@@ -140,10 +140,10 @@ def rate_again_if_stale(folder: RunFolder) -> list[str]:
 
 
 def with_shortfall(board: Leaderboard, short: Shortfall | None) -> Leaderboard:
-    """The board that says first of how many matches asked for it is made."""
+    """The board that says first of how many matches asked for it is made, and who has none."""
     if short is None or short.note is None:
         return board
-    return board.model_copy(update={"notes": (short.note, *board.notes)})
+    return board.model_copy(update={"notes": (short.note, *short.absent, *board.notes)})
 
 
 def with_stop(board: Leaderboard, folder: RunFolder, config: Config | None = None) -> Leaderboard:

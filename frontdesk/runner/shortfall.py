@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.criteria import OVERALL
@@ -12,7 +12,7 @@ from frontdesk.runner import plan
 from frontdesk.runner.config import Config
 from frontdesk.runner.runfolder import RunFolder
 from runstore.problems import Problem
-from runstore.records import Verdict
+from runstore.records import Failure, Verdict
 
 NO_MATCH = "no_match"
 """The kind of a match that nobody was asked about: a reply is missing."""
@@ -23,7 +23,8 @@ class Shortfall:
     """``valid`` of ``asked`` verdicts; a verdict is a match on a criterion.
 
     ``why``: calls that failed, by kind; one match lacks as many as it has rounds, and one reply several matches.
-    ``unmatched``: verdicts that nobody was asked for, since a reply is missing.
+    ``unmatched``: verdicts that nobody was asked for, since a reply is missing. ``absent``: a sentence for each
+    endpoint without any verdict.
     """
 
     valid: int
@@ -32,6 +33,7 @@ class Shortfall:
     invalid: int
     why: dict[str, int]
     unmatched: int = 0
+    absent: tuple[str, ...] = ()
 
     @property
     def share(self) -> float:
@@ -49,13 +51,38 @@ class Shortfall:
         """What a reader of ratings must know first; None where nothing is missing."""
         if self.valid >= self.asked:
             return None
-        failed = sum(self.why.values())
-        kinds = "; ".join(f"{times} x {kind}" for kind, times in sorted(self.why.items()))
-        reasons = [f"{failed} {'call' if failed == 1 else 'calls'} failed ({kinds})"] if failed else []
+        reasons = _calls_failed(self.why)
         reasons += [f"{self.unmatched} without a reply"] if self.unmatched else []
         reasons += [f"{self.invalid} without a majority"] if self.invalid else []
         because = ", ".join(reasons) or "no failure is recorded"
         return f"rated from {self.counted} that were asked for; the others have no verdict: {because}"
+
+
+def _calls_failed(why: Mapping[str, int]) -> list[str]:
+    failed = sum(why.values())
+    kinds = "; ".join(f"{times} x {kind}" for kind, times in sorted(why.items()))
+    return [f"{failed} calls failed ({kinds})"] if failed else []
+
+
+def absent(load: plan.Workload, verdicts: Sequence[Verdict], failures: Sequence[Failure]) -> tuple[str, ...]:
+    """A sentence for each endpoint that was to be compared and has no verdict: of how many matches, and why."""
+    if not load.pairs or "goal" in load.assumed:
+        return ()
+    rated = {name for verdict in verdicts if verdict.outcome != "invalid" for name in verdict.endpoints}
+    what = "matches have a verdict" if len(load.criteria) == 1 else "verdicts are there"
+    said: list[str] = []
+    for name in dict.fromkeys(name for pair in load.pairs for name in pair):
+        if name in rated:
+            continue
+        asked = load.subsets * len(load.criteria) * sum(name in pair for pair in load.pairs)
+        invalid = sum(name in verdict.endpoints for verdict in verdicts)
+        own = Counter(
+            failure.kind for failure in failures if (failure.stage, failure.endpoint) == ("collect", name)
+        )
+        reasons = [*_calls_failed(own), *([f"{invalid} without a majority"] if invalid else [])]
+        because = ", ".join(reasons) or "no failure of its own is recorded"
+        said.append(f"{name}: 0 of {asked} {what}: {because}")
+    return tuple(said)
 
 
 def workload_of(
@@ -78,6 +105,15 @@ def shortfall(folder: RunFolder, config: Config, verdicts: Sequence[Verdict]) ->
     goal = read_goal(folder.file("goal.json")) if folder.file("goal.json").is_file() else None
     load = workload_of(config, len(folder.subsets()), replied, criteria, goal)
     valid = sum(verdict.outcome != "invalid" for verdict in verdicts)
-    why = Counter(failure.kind for failure in folder.failures() if failure.stage in ("collect", "judge"))
+    failures = folder.failures()
+    why = Counter(failure.kind for failure in failures if failure.stage in ("collect", "judge"))
     unmatched = why.pop(NO_MATCH, 0) * len(load.criteria)
-    return Shortfall(valid, load.verdicts, len(load.criteria), len(verdicts) - valid, dict(why), unmatched)
+    return Shortfall(
+        valid,
+        load.verdicts,
+        len(load.criteria),
+        len(verdicts) - valid,
+        dict(why),
+        unmatched,
+        absent(load, verdicts, failures),
+    )

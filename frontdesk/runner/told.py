@@ -1,8 +1,8 @@
 """What commands say on a console, in the language of the command.
 
-Messages, progress and refusals are written in English where they arise, and told here in the language that the
-command was given (``--language``): one place for all of them. Command names, options and keys stay. A run in
-Korean alone changes nothing here: what a program reads from a log stays what it was.
+Messages, progress and refusals are written in English where they arise, and told here in the language of the
+console: one place for all of them. It is what ``--language`` says, or that of the run, configuration or study that
+the command works on (:mod:`frontdesk.cli.language`). Command names, options and keys stay.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import TextIO
 
+from runstore.english import in_number
 from runstore.languages import SOURCE, words
 from runstore.problems import Problem
 from runstore.spoken import CONSOLE, spoken_by
@@ -34,7 +35,7 @@ def told(text: object) -> str:
     """``text``, line by line, in the console's language; what has no words there stays as it is."""
     language = _LANGUAGE.get()
     if language == SOURCE:
-        return str(text)
+        return in_number(str(text))
     return "\n".join(_line(line, language) for line in str(text).split("\n"))
 
 

@@ -16,7 +16,7 @@ from arena.human.returned import Returned, read_returned
 from arena.human.study import load_documents, load_study
 from frontdesk.web.database import for_owner_alone
 from frontdesk.web.exports import publish
-from frontdesk.web.results import write_analysis
+from frontdesk.web.results import Analysed, write_analysis
 from frontdesk.web.store import Store
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_csv, safe_name, write_csv, write_json
@@ -35,22 +35,23 @@ class Imported:
         return not (self.report["conflicts"] or self.report["unreadable"])
 
 
-def import_forms(folder: StudyFolder, file: Path) -> Imported:
-    """Take a returned file in; the same file again changes nothing. Raises InputProblem before it stores."""
+def import_forms(folder: StudyFolder, *files: Path) -> Imported:
+    """Take returned files in; the same again change nothing. Raises InputProblem before it stores."""
     study = folder.study()
     questions = {
         name: {question.id: question for question in study.forms[group.form].questions}
         for name, group in study.groups.items()
     }
     survey = {question.id: question for question in study.survey}
-    returned = read_returned(file, folder.rows(), questions, survey)
+    returned = read_returned(files, folder.rows(), questions, survey)
     store = Store(folder)
     try:
         changed = 0
         gone = sorted({rater for rater, _ in returned.items if store.answers.has_withdrawn(rater)})
         if gone:
+            names = ", ".join(map(str, files))
             raise InputProblem(
-                file, "no answers of a person who has withdrawn", found=", ".join(gone), field="rater"
+                names, "no answers of a person who has withdrawn", found=", ".join(gone), field="rater"
             )
         for (rater, position), answers in returned.items.items():
             on_file = store.answers.saved(rater, position)
@@ -59,7 +60,7 @@ def import_forms(folder: StudyFolder, file: Path) -> Imported:
                 had = on_file.get(question)
                 if had and had[0] != answer.value and not (answer.at and answer.at > had[1]):
                     returned.conflicts.append(
-                        f"line {answer.line}: {rater}, item {position}, {question}: {answer.value} came, "
+                        f"{answer.line}: {rater}, item {position}, {question}: {answer.value} came, "
                         f"{had[0]} of {had[1]} is on file and stays"
                     )
                 else:
@@ -72,7 +73,7 @@ def import_forms(folder: StudyFolder, file: Path) -> Imported:
     finally:
         store.close()
     counted = {"items": len(returned.items), "items_changed": changed, "surveys_changed": surveys}
-    report = {"file": file.name, **counted, **returned.report()}
+    report = {"file": ", ".join(file.name for file in files), **counted, **returned.report()}
     write_json(folder.path / "import-report.json", report)
     for_owner_alone(folder.path / "import-report.json")
     return Imported(report, changed)
@@ -181,8 +182,8 @@ def analyze_folder(
     run: Path | None = None,
     language: str | None = None,
     scores: Path | None = None,
-) -> tuple[list[str], int]:
-    """Analyse what was collected, or another ``ratings.csv``: (lines, open items). Raises Problem."""
+) -> Analysed:
+    """Analyse what was collected, or another ``ratings.csv``. Raises Problem."""
     study, documents, plan = folder.study(), folder.documents(), folder.rows()
     if ratings is None and folder.ratings_db.exists():
         store = Store(folder)
@@ -217,8 +218,8 @@ def analyze_table(
     run: Path | None = None,
     language: str | None = None,
     scores: Path | None = None,
-) -> tuple[list[str], int]:
-    """Analyse ratings that were collected elsewhere: (lines, open items). Raises Problem."""
+) -> Analysed:
+    """Analyse ratings that were collected elsewhere. Raises Problem."""
     study = load_study(study_file)
     documents = {document.id: document for document in load_documents(study, study_file.parent)}
     rows = read_ratings(ratings, study, documents)

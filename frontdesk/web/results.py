@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from arena.human import ballots
@@ -18,6 +18,7 @@ from arena.human.study import Document, Study
 from arena.ratings.leaderboard import build
 from arena.ratings.settings import Settings
 from arena.ratings.verdicts import from_verdicts
+from frontdesk.report.blocks import Document as Report
 from frontdesk.report.sections.ratings.write import write_leaderboard
 from frontdesk.report.sections.study import table
 from frontdesk.report.sections.study.document import document
@@ -31,6 +32,17 @@ from runstore.publish import read_records, write_csv, write_json, write_jsonl, w
 from runstore.records import Verdict
 
 
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """The pages' content; of how many planned items how many are finished and missing, and by how many raters."""
+
+    page: Report
+    finished: int
+    planned: int
+    missing: int
+    raters: int
+
+
 def write_analysis(
     study: Study,
     ratings: Sequence[Rating],
@@ -42,8 +54,8 @@ def write_analysis(
     language: str | None = None,
     scores: Path | None = None,
     extra: Mapping[str, object] | None = None,
-) -> tuple[list[str], int]:
-    """Write every file of the analysis into ``out``; returns lines that sum it up, and the number of open items.
+) -> Analysed:
+    """Write every file of the analysis into ``out``.
 
     ``language``: that of the pages; None is the study's first. ``run``: the run whose matches people voted on; its
     model verdicts are compared with theirs, and its ``human.json`` is written. ``scores``: a table of
@@ -78,8 +90,8 @@ def write_analysis(
     write_text(out / "analysis.tex", table.latex_table(analysis, language))
     heads = table.header(analysis, words("frontdesk.report", "study", "en"))
     write_csv(out / "analysis.csv", (*heads, "Holm p"), _csv(analysis))
-    lines = [f"{row[0]}: {' | '.join(row[1:])}" for row in table.rows(analysis.table)]
-    return [*(f"incomplete: {line}" for line in page.banner), *lines], done["missing"]
+    raters = len({row.rater for row in rows})
+    return Analysed(page, done["finished"], done["planned"], done["missing"], raters)
 
 
 def _csv(analysis: Analysis) -> Iterable[list[str]]:

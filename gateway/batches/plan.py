@@ -40,7 +40,7 @@ def affordable(budget: Budget, target: Endpoint, calls: Sequence[Call], out: int
         chosen = _within(budget, target, chosen)
     if calls and not chosen and not out:
         caps = {"USD": budget.usd, "calls": budget.calls, "tokens": budget.tokens}
-        said = ", ".join(f"{cap:g} {unit}" for unit, cap in caps.items() if cap is not None)
+        said = ", ".join(f"{cap:,.10g} {unit}" for unit, cap in caps.items() if cap is not None)
         raise BudgetReached(f"the cap of {said} leaves no room for another batch")
     return chosen
 

@@ -11,7 +11,7 @@ from runstore.tables.names import (
     whole_number,
     width_folded,
 )
-from runstore.tables.reader import FORMATS, Table, read_table, text_rows
+from runstore.tables.reader import FORMATS, Table, read_table, require_rows, text_rows
 from runstore.tables.separated import Csv, open_csv
 from runstore.tables.shards import SUFFIXES, Shard, is_one_file, shards_of
 from runstore.tables.stream import Stream, open_stream
@@ -31,5 +31,6 @@ __all__ = [
     "clean_header",
     "clean_name",
 ]
-__all__ += ["folded", "open_csv", "open_stream", "read_table", "rename_columns", "strict_number", "text_rows"]
+__all__ += ["folded", "open_csv", "open_stream", "read_table", "rename_columns", "require_rows", "strict_number"]
+__all__ += ["text_rows"]
 __all__ += ["is_one_file", "is_width_variant", "shards_of", "told_on_stderr", "whole_number", "width_folded"]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from runstore.problems import InputProblem
+from runstore.problems import InputProblem, note_columns
 from runstore.tables.names import clean_name
 
 
@@ -53,7 +53,10 @@ def clean_header(path: Path, header: Sequence[str], line: int | None = 1) -> lis
 def rename_columns(
     path: Path, header: Sequence[str], schema: Schema, line: int | None = 1
 ) -> tuple[list[str], list[str]]:
-    """The header under the schema's names, and the renamings to tell. Raises InputProblem for a column twice."""
+    """The header under the schema's names, and the renamings to tell. Raises InputProblem for a column twice.
+
+    What stands in the file for a field is noted, so that refusals name it.
+    """
     names = clean_header(path, header, line)
     told: list[str] = []
     owners: dict[str, int] = {}
@@ -68,4 +71,5 @@ def rename_columns(
             raise InputProblem(path, f"one column for {meant}", found=found, line=line, field=meant)
         owners[meant], result[at] = at, meant
         told.append(f"{name} as {meant}")
+    note_columns(path, dict(zip(result, names, strict=True)))
     return result, told

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from runstore.problems import InputProblem
+from runstore.problems import InputProblem, in_file, note_columns
 from runstore.publish import unguard_cell
 from runstore.stored import WhenAsked
 from runstore.tables.assumptions import assume
@@ -44,6 +44,11 @@ class Table:
         if isinstance(self.rows, _Columns) and name in self.rows.cells:
             return self.rows.cells[name]
         return [row.get(name) for _, row in self.rows]
+
+    @property
+    def own_header(self) -> str:
+        """The columns as they stand in the file, in one line."""
+        return ", ".join(in_file(self.path, name) for name in self.header)
 
     @property
     def lines(self) -> Sequence[int]:
@@ -93,6 +98,12 @@ def read_table(source: Path | Shard, schema: Schema = ANY) -> Table:
     table = readers.get(suffix, fallback)(path, schema)
     assume(path, table.assumed)
     return table
+
+
+def require_rows(table: Table) -> None:
+    """Raises InputProblem where nothing stands below the header."""
+    if not len(table.rows):
+        raise InputProblem(table.path, "at least one row below the header", found="none")
 
 
 def text_rows(table: Table) -> list[tuple[int, dict[str, str]]]:
@@ -150,13 +161,18 @@ def _json(path: Path, schema: Schema) -> Table:
     header: dict[str, None] = {}
     told: dict[str, None] = {}
     shapes: dict[tuple[str, ...], list[str]] = {}
+    own: dict[str, str] = {}
     for line, row in read_objects(path, text):
         keys = tuple(row)
         if keys not in shapes:
             shapes[keys], renamed = rename_columns(path, keys, schema, line)
             told.update(dict.fromkeys(renamed))
             header.update(dict.fromkeys(shapes[keys]))
+            for name, key in zip(shapes[keys], keys, strict=True):
+                # Two names for one field in one file: neither stands for it everywhere.
+                own[name] = key if own.get(name, key) == key else name
         kept.append((line, dict(zip(shapes[keys], row.values(), strict=True))))
+    note_columns(path, own)
     plain = encoding.name.startswith("UTF-8")
     return Table(path, tuple(header), kept, (*([] if plain else [encoding.name]), *told), "json")
 

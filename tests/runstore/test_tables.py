@@ -165,6 +165,40 @@ def test_composed_and_decomposed_names_are_refused_together(tmp_path: Path) -> N
         read_battles(path)
 
 
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "json"])
+def test_a_refusal_names_the_column_that_stands_in_the_file(tmp_path: Path, suffix: str) -> None:
+    rows = [{"문항": "a", "평가자": "r", "점수": "4"}, {"문항": "b", "평가자": "r", "점수": "넷"}]
+    path = tmp_path / f"t.{suffix}"
+    if suffix.startswith("json"):
+        lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+        path.write_text("\n".join(lines) if suffix == "jsonl" else f"[{','.join(lines)}]", encoding="utf-8")
+    else:
+        mark = "," if suffix == "csv" else "\t"
+        lines = [mark.join(rows[0]), *(mark.join(row.values()) for row in rows)]
+        path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(InputProblem, match="점수: found 넷") as refused:
+        load_ratings(path)
+    assert refused.value.field == "점수"
+    path.write_text(path.read_text("utf-8").replace("점수", "value"), encoding="utf-8")
+    with pytest.raises(InputProblem, match="value: found 넷"):
+        load_ratings(path)
+
+
+def test_columns_that_were_found_are_listed_as_they_stand(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("문항,평가자\na,r\n", encoding="utf-8")
+    with pytest.raises(InputProblem, match="found 문항, 평가자, expected the long format"):
+        load_ratings(path)
+
+
+def test_two_names_for_one_field_in_one_file_leave_it_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    rows = [{"문항": "a", "평가자": "r", "점수": 4}, {"item": "b", "rater": "r", "value": "four"}]
+    path.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
+    with pytest.raises(InputProblem, match="2: value: found four"):
+        load_ratings(path)
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
 def test_a_game_is_counted_once(tmp_path: Path, suffix: str) -> None:
     rows = [["game_id", "model_a", "model_b", "winner"], ["g1", "p", "q", "tie"], ["", "p", "q", "tie"]]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from frontdesk.report.figures import significant
+
 
 @dataclass(frozen=True, slots=True)
 class Axis:
@@ -34,7 +36,7 @@ class Axis:
 
 def plain(value: float) -> str:
     """A tick as a number: no more digits than it needs, thousands apart."""
-    return f"{value:,.10g}"
+    return significant(value, 10)
 
 
 def percent(value: float) -> str:

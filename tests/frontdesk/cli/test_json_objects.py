@@ -155,7 +155,8 @@ def test_a_refresh_that_stopped_says_so_and_one_that_was_dropped_too(provider, t
 def test_a_study_tells_its_lines(tmp_path, capsys):
     made = said(capsys, 0, "human", "init", tmp_path / "study", "--json")
     assert any("human plan" in line for line in made["told"])
-    planned = said(capsys, 0, "human", "plan", tmp_path / "study/study.toml", "--out", tmp_path / "plan", "--json")
+    planned = said(capsys, 0, "human", "plan", tmp_path / "study/study.toml", "--out", tmp_path / "plan",
+                   "--language", "en", "--json")  # fmt: skip
     assert (planned["state"], planned["exit_code"]) == ("done", 0)
     assert any("items planned" in line for line in planned["told"])
     assert said(capsys, 0, "init", tmp_path / "c.toml", "--json")["told"][0].startswith("wrote ")

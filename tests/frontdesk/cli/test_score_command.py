@@ -238,7 +238,7 @@ def test_a_persons_sheet_that_the_rubric_does_not_allow_is_refused(
     }
     people.write_text("\n" + json.dumps(row | change), encoding="utf-8")
     config, source, out = scripted(tmp_path, j=[sheet_text(1)]), dialogues(tmp_path), tmp_path / "out"
-    assert score(config, source, out, "--sheets", str(people)) == 2
+    assert score(config, source, out, "--sheets", str(people), "--language", "en") == 2
     assert f"{people}{told}" in capsys.readouterr().err
     assert not out.exists()
 
@@ -268,6 +268,16 @@ def test_scores_of_two_modes_become_a_leaderboard(tmp_path: Path) -> None:
     assert json.loads((board / "leaderboard.json").read_bytes())["models"][0]["ties"] == 2
 
 
+def test_it_ends_with_what_came_of_it_and_where_the_report_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, out = scripted(tmp_path, j=[sheet_text(1)]), tmp_path / "out"
+    assert score(config, dialogues(tmp_path), out, "--language", "en") == 0
+    said = capsys.readouterr()
+    assert "The mean total is 40.0 on a scale from" in " ".join(said.out.split())
+    assert said.err.endswith(f"report: {out / 'score.html'}\n")
+
+
 @pytest.mark.parametrize(
     ("more", "judges", "told"),
     [
@@ -287,7 +297,7 @@ def test_mistakes_are_told_before_anything_is_called(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], more: tuple[str, ...], judges: tuple[str, ...], told: str
 ) -> None:
     config, source, out = scripted(tmp_path, j=[sheet_text(1)]), dialogues(tmp_path), tmp_path / "out"
-    assert score(config, source, out, *more, judges=judges) == 2
+    assert score(config, source, out, *more, "--language", "en", judges=judges) == 2
     assert told in capsys.readouterr().err
     assert not out.exists()
 
@@ -300,7 +310,7 @@ def test_a_cap_stops_the_run_with_what_is_finished_and_more_money_ends_it(
     config.write_text(text.replace("calls = 10000", "calls = 5"), encoding="utf-8")
     assert score(config, source, out) == 3
     assert len((out / "sheets.jsonl").read_text(encoding="utf-8").splitlines()) == 5
-    assert "5 of 12" in capsys.readouterr().err
+    assert "한도 5 호출에 이름; 이어 가려면 budget.calls를 올리세요. 12개 중 5개" in capsys.readouterr().err
     notes = json.loads((out / "score.json").read_bytes())["notes"]
     assert notes[0] == "j: 12 sheets wanted, 7 not asked, the run was stopped."
     config.write_text(text, encoding="utf-8")

@@ -29,6 +29,17 @@ def lossy(path, *, judged: str = "aaa", per_dialogue: int = 2) -> RunFolder:
     return run.write(path)
 
 
+def absent(path) -> RunFolder:
+    """50 matches of two tutors; all replies of a third failed."""
+    run = RunBuilder(["ureka", "gemini", "claude"])
+    run.play(["aaa"] * 40 + ["bbb"] * 10)
+    for subset in run.subsets:
+        run.failures.append(
+            Failure(stage="collect", item=subset.id, endpoint="claude", kind="auth", message="no such key")
+        )
+    return run.write(path)
+
+
 def test_fifty_of_two_hundred_is_said_everywhere(tmp_path, capsys):
     folder = lossy(tmp_path / "run")
     write_report(folder)
@@ -48,6 +59,35 @@ def test_fifty_of_two_hundred_is_said_everywhere(tmp_path, capsys):
     assert main(["export", "--run", str(folder.path), "--as", "preference", "--out", str(out)]) in (0, 1)
     assert "rated from 50 of 200 matches" in (out / "data-card.md").read_text(encoding="utf-8")
     assert "preferences: 50 of 200 verdicts" in capsys.readouterr().out
+
+
+def test_an_endpoint_without_a_verdict_is_named_with_why(tmp_path, capsys):
+    """Two of three tutors were compared: the third is in no table, and in every sentence that answers."""
+    folder = absent(tmp_path / "run")
+    told = "claude: 0 of 100 matches have a verdict: 50 calls failed (50 x auth)"
+    assert main(["rate", "--run", str(folder.path)]) == 1
+    assert told in " ".join(capsys.readouterr().out.split())
+    assert told in read_json(folder.file("leaderboard.json"))["notes"]
+    assert told in folder.file("leaderboard.md").read_text(encoding="utf-8")
+    write_report(folder)
+    first = folder.file("report.md").read_text(encoding="utf-8").split("## ")[1]
+    assert "ureka won 40 of 50 matches" in first and f"{told}." in first
+    assert main(["report", "--run", str(folder.path), "--site", str(tmp_path / "site")]) == 1
+    assert told in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    assert "claude: 경기 100개 중 판결이 있는 것 0개: 실패한 호출 50건(인증 실패 50건)" in spoken(told, "ko")
+
+
+def test_the_first_failure_is_told_in_the_reports_language_and_a_providers_words_are_its_own(tmp_path):
+    run = RunBuilder(["ureka", "gemini"], language="ko")
+    run.play(["aaa"] * 4)
+    said = {"timeout": "no answer within 60 s", "no_match": "no match of ureka and gemini: a reply is missing"}
+    for kind, message in {**said, "server": "HTTP 500: the oven is out of order"}.items():
+        run.failures.append(Failure(stage="judge", item="s", endpoint="judge", kind=kind, message=message))
+    folder = run.write(tmp_path / "run")
+    write_report(folder)
+    report = folder.file("report.md").read_text(encoding="utf-8")
+    assert "60초 안에 답 없음" in report and "ureka와 gemini의 경기 없음: 답변이 빠졌습니다" in report
+    assert "HTTP 500: the oven is out of order" in report
 
 
 def test_a_match_without_a_reply_is_no_failed_call():

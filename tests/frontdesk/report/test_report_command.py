@@ -58,6 +58,17 @@ def test_a_run_ends_in_a_report_that_verify_makes_again(run: Path, capsys: pytes
     assert "same       report.md" in out
 
 
+def test_a_site_says_what_it_holds_and_what_was_not_written_again(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run / "report.md").write_text("earlier")
+    assert main(["report", str(run), "--site", str(tmp_path / "site")]) == 0
+    said = capsys.readouterr().err
+    assert f"site: {tmp_path / 'site' / 'index.html'}" in said
+    assert f"report.md and report.html in {run} are not written again: tutor-arena report {run}" in said
+    assert (run / "report.md").read_text() == "earlier"
+
+
 def test_the_command_writes_the_same_files_and_another_language_beside(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

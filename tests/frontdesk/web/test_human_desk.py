@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -131,6 +132,38 @@ def test_a_row_that_is_not_in_the_plan_is_refused_with_its_number(
     write_csv(file, ("rater", "value"), [["x", "3"]])
     with pytest.raises(InputProblem, match="found rater, value"):
         import_forms(folder, file)
+
+
+def test_several_files_are_read_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = small(tmp_path)
+    mine = {row.rater: row.document for row in folder.rows()}
+    r1, r2, r3 = sorted(mine)
+    header = ("rater", "document", "question", "value")
+    files = [tmp_path / "first.csv", tmp_path / "second.csv"]
+    write_csv(files[0], header, [[r1, mine[r1], "q", "2"], [r2, mine[r2], "q", "5"]])
+    write_csv(files[1], header, [[r1, mine[r1], "q", "2"], [r2, mine[r2], "q", "4"], [r3, mine[r3], "q", "9"]])
+    assert main(["human", "import", str(folder.path), *map(str, files)]) == 1
+    said = capsys.readouterr().out
+    assert "1 exact repeat ignored" in said
+    assert re.search(rf"conflicts: {r2}, item \d, q: 4 and 5; none was taken", said)
+    assert f"unreadable: second.csv, line 4: {r3}" in said
+    assert [(row[0], row[3]) for row in rows_of(folder)] == [(r1, "2")]
+    assert json.loads((folder.path / "import-report.json").read_text())["file"] == "first.csv, second.csv"
+
+
+def test_a_returned_table_without_rows_is_refused_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = small(tmp_path)
+    first = folder.rows()[0]
+    full, empty = tmp_path / "full.csv", tmp_path / "empty.csv"
+    header = ("rater", "document", "question", "value")
+    write_csv(full, header, [[first.rater, first.document, "q", "2"]])
+    write_csv(empty, header, [])
+    for files in ([empty], [full, empty]):
+        assert main(["human", "import", str(folder.path), *map(str, files)]) == 2
+        assert f"{empty}: found none, expected at least one row" in capsys.readouterr().err
+    assert not folder.ratings_csv.exists() or rows_of(folder) == []
 
 
 def test_an_answer_off_the_scale_is_listed_and_not_taken(tmp_path: Path) -> None:
@@ -370,7 +403,8 @@ def test_a_study_without_texts_is_planned_but_not_served(
 
 def test_the_commands_write_an_example_and_plan_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["human", "init", str(tmp_path)]) == 0
-    assert main(["human", "plan", str(tmp_path / "study.toml"), "--out", str(tmp_path / "plan")]) == 0
+    plan = ["human", "plan", str(tmp_path / "study.toml"), "--out", str(tmp_path / "plan"), "--language", "en"]
+    assert main(plan) == 0
     out = capsys.readouterr().out
     assert "1,700,000 KRW" in out
     assert "90 minutes per rater" in out
@@ -394,7 +428,7 @@ def test_of_two_different_answers_to_the_survey_none_is_taken(
     ]
     write_csv(tmp_path / "back.csv", ("rater", "position", "question", "value"), rows)
     assert main(["human", "import", str(folder.path), str(tmp_path / "back.csv")]) == 1
-    assert f"lay-01, survey, {first}: no and yes; none was taken" in capsys.readouterr().out
+    assert f"충돌: lay-01, 설문, {first}: no and yes. 아무것도 쓰지 않았습니다" in capsys.readouterr().out
     store = Store(folder)
     assert [*store.answers.survey_answers()] == [("lay-01", second, "3")]
     store.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -73,7 +74,10 @@ def test_the_analysis_is_written_in_every_form(tmp_path: Path, capsys: pytest.Ca
     folder = planned(tmp_path)
     answer_all(folder)
     assert main(["human", "analyze", str(folder.path), "--language", "en"]) == 0
-    assert "Understandability: " in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert re.search(r": (\d+) of \1 items are finished, \d+ raters$", said, re.MULTILINE)
+    assert "Metric" in said and "Understandability" in said
+    assert said.rstrip().endswith(f"written: {folder.path / 'analysis.md'}, .html, .json, .tex, .csv")
     found = json.loads((folder.path / "analysis.json").read_text())
     assert [row["key"] for row in found["table"]][:2] == ["legal_accuracy", "completeness"]
     assert len(found["questions"]) == 20
@@ -115,7 +119,7 @@ def test_the_same_ratings_from_a_file_give_the_same_table(tmp_path: Path) -> Non
 def test_nothing_collected_is_nothing_to_analyse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = planned(tmp_path)
     Store(folder).close()
-    assert main(["human", "analyze", str(folder.path)]) == 2
+    assert main(["human", "analyze", str(folder.path), "--language", "en"]) == 2
     assert "nothing to analyse" in capsys.readouterr().err
 
 

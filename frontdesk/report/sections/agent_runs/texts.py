@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from arena.agent_runs.result import Check, Duplicate, FigureTest
-from frontdesk.report.figures import percent
+from frontdesk.report.figures import p_text, percent
 from frontdesk.report.sentences import spoken
 from runstore.languages import Words
 
@@ -61,6 +61,7 @@ def test_line(test: FigureTest, say: Words) -> str:
     name = say(f"test_{test.key}")
     if test.p_value is None:
         return f"{name}: {spoken(test.reason, say.language)}"
-    p = f"p = {test.p_value:.4g}, Holm {test.p_holm:.4g}"
+    holm = p_text(test.p_holm).removeprefix("p ").removeprefix("= ")
+    p = f"{p_text(test.p_value)}, Holm {holm}"
     how = "; ".join(spoken(each, say.language) for each in (test.method, test.zero_rule) if each)
     return f"{name}: {p} ({how}; n = {test.n_used})"

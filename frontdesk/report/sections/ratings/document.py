@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from arena.ratings.result import CategoryTable, Leaderboard, RatedModel, StyleControl
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, columns, points
-from frontdesk.report.figures import level_text, limits, percent, places_text, rounded, service_texts
+from frontdesk.report.figures import count, level_text, limits, percent, places_text, rounded, service_texts
 from frontdesk.report.sections.ratings.standings import out_of_reach, standings
 from frontdesk.report.sections.ratings.stop import stop_told
 from frontdesk.report.sections.run.names import category_name
@@ -52,7 +52,7 @@ def latex_tables(board: Leaderboard, language: str = "en") -> list[Table]:
                     rounded(model.rank),
                     model.name,
                     *(rounded(value) for value in (model.rating, model.lower, model.upper)),
-                    *(f"{value:g}" for value in (model.wins, model.losses, model.ties)),
+                    *(count(value) for value in (model.wins, model.losses, model.ties)),
                 )
                 for model in board.models
                 if model.name in set(group)
@@ -79,7 +79,7 @@ def ratings_table(board: Leaderboard, members: Sequence[RatedModel], say: Words)
             model.name,
             rounded(model.rating),
             limits(model.lower, model.upper),
-            *(f"{value:g}" for value in (model.wins, model.losses, model.ties)),
+            *(count(value) for value in (model.wins, model.losses, model.ties)),
             percent(model.win_rate),
             *([rounded(model.rating_rounds)] if has_rounds else []),
             *([_versus(model, say)] if reference is not None else []),
@@ -164,7 +164,7 @@ def _versus(model: RatedModel, say: Words) -> str:
         return say("no_games")
     rate, low, high = map(percent, (result.win_rate, result.lower, result.upper))
     known = result.lower is not None
-    return say("versus" if known else "versus_alone", rate=rate, low=low, high=high, n=f"{result.matches:g}")
+    return say("versus" if known else "versus_alone", rate=rate, low=low, high=high, n=count(result.matches))
 
 
 def _remarks(board: Leaderboard, say: Words) -> list[Section]:
@@ -254,7 +254,7 @@ def _levels(part: CategoryTable, say: Words) -> Section:
             limits(row.lower, row.upper),
             rounded(row.shrunken.rating),
             limits(row.shrunken.lower, row.shrunken.upper),
-            f"{row.matches:g}",
+            count(row.matches),
             percent(row.win_rate),
         )
         for level in part.levels

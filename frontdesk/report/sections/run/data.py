@@ -16,7 +16,7 @@ from frontdesk.runner import leaderboard_history as history
 from frontdesk.runner import plan
 from frontdesk.runner.config import Config
 from frontdesk.runner.runfolder import RunFolder
-from frontdesk.runner.shortfall import workload_of
+from frontdesk.runner.shortfall import absent, workload_of
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_json
 from runstore.records import Dialogue, Failure, Judgment, Reply, Subset, Verdict
@@ -106,6 +106,11 @@ class RunData:
         """What was asked for: of the criteria that there are verdicts on, where their own file is gone."""
         replied = sorted({reply.endpoint for reply in self.replies})
         return workload_of(self.config, len(self.subsets), replied, self.criteria, self.goal)
+
+    @cached_property
+    def absent(self) -> tuple[str, ...]:
+        """A sentence for each endpoint that was to be compared and has no verdict."""
+        return absent(self.workload, self.verdicts, self.failures)
 
     @cached_property
     def coverage(self) -> list[Coverage]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from arena.sequential.result import BestAccount, GoalAccount, PlaceAccount, RankingAccount
 from frontdesk.report.blocks import Block, Section, Table, Text, cells, columns
-from frontdesk.report.figures import level_text, limits, span_of_points
+from frontdesk.report.figures import level_text, limits, significant, span_of_points
 from runstore.languages import words
 from runstore.records import Language
 
@@ -61,7 +61,7 @@ def _candidates(goal: BestAccount, language: Language) -> Table:
     rows = [
         cells(
             endpoint.name,
-            f"{endpoint.evidence_against:.3g}",
+            significant(endpoint.evidence_against, 3),
             "–" if endpoint.ruled_out_after is None else f"{endpoint.ruled_out_after}",
             "–" if endpoint.behind is None else limits(endpoint.behind.lower, endpoint.behind.upper),
         )

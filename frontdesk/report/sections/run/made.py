@@ -11,7 +11,7 @@ from frontdesk.report.sections.run import outcomes
 from frontdesk.report.sections.run.data import RunData
 from frontdesk.report.sections.run.spending import TOKENS, Line
 from frontdesk.report.sections.run.told import told
-from frontdesk.report.sentences import spoken
+from frontdesk.report.sentences import spoken, spoken_message
 from frontdesk.runner import inputs
 from frontdesk.runner.config import Config
 from frontdesk.runner.inputs import Tables
@@ -85,7 +85,7 @@ def missing(data: RunData, say: Words) -> Section:
                 say.texts.get(f"failed_{kind}", kind),
                 endpoint or "–",
                 str(len(failures)),
-                spoken(failures[0].message, say.language),
+                spoken_message(failures[0].message, say.language),
             )
             for (stage, kind, endpoint), failures in sorted(groups.items())
         ]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from arena.agreement.result import StatisticRow
 from arena.human.result import CalibratedPairRow, ComparedRow, HumanVotes, Votes
 from frontdesk.report.blocks import Block, Column, Section, Table, cells
-from frontdesk.report.figures import span
+from frontdesk.report.figures import count, span
 from frontdesk.report.sentences import spoken
 from runstore.languages import words
 from runstore.records import Language
@@ -32,7 +32,7 @@ def vote_blocks(votes: Votes, language: str) -> list[Block]:
 
 def _board(votes: Votes, language: str) -> Table:
     rows = [
-        (model.name, _number(model.rating, 0), *(f"{count:g}" for count in (model.wins, model.losses, model.ties)))
+        (model.name, _number(model.rating, 0), *map(count, (model.wins, model.losses, model.ties)))
         for model in votes.leaderboard.models
     ]
     heads = ("tutor", "rating", "wins", "losses", "ties")

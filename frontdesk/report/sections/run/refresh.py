@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from frontdesk.report.blocks import Block, Section, Table, Text, cells, columns
-from frontdesk.report.figures import signed
+from frontdesk.report.figures import count, signed
 from frontdesk.runner.leaderboard_history import Figures, Refresh
 from runstore.languages import words
 from runstore.records import Language
@@ -56,7 +56,7 @@ def _figure(model: Figures, key: str) -> str:
     if key == "interval":
         return "–" if model.lower is None or model.upper is None else f"{model.lower:.0f}–{model.upper:.0f}"
     value = getattr(model, key)
-    return "–" if value is None else f"{value:.0f}" if key == "rating" else f"{value:g}"
+    return "–" if value is None else f"{value:.0f}" if key == "rating" else count(value)
 
 
 def _say(key: str, language: Language, **values: object) -> str:

@@ -71,7 +71,12 @@ def _counted(data: RunData, say: Words) -> str:
 
 
 def headline(data: RunData, say: Words) -> str:
-    """The result in one sentence."""
+    """The result in one sentence, and one for each endpoint that has no part in it."""
+    absent = [f"{spoken(sentence, say.language)}." for sentence in data.absent]
+    return " ".join([_first_said(data, say), *absent])
+
+
+def _first_said(data: RunData, say: Words) -> str:
     names = data.names
     if not data.valid:
         return say("nothing_judged")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from arena.learning.paired import Mean
 from arena.learning.result import DifferenceRow, GateRow, StudentSide
 from frontdesk.report.blocks import Block, Cell, Either, Section, Table, Text, cells, columns
-from frontdesk.report.figures import percent, plain, rounded, signed
+from frontdesk.report.figures import count, percent, plain, rounded, signed
 from frontdesk.report.plots.dots import Dot, dot_chart
 from frontdesk.report.sections.run.names import criterion_name
 from frontdesk.runner.config import RULES, Config
@@ -177,7 +177,7 @@ def _order(side: StudentSide, language: Language) -> Iterator[Block]:
     if board is None:
         return
     rows = [
-        cells(model.name, rounded(model.rating), f"{model.wins:g}", f"{model.ties:g}", f"{model.losses:g}")
+        cells(model.name, rounded(model.rating), count(model.wins), count(model.ties), count(model.losses))
         for model in board.models
     ]
     head = columns(*(_say(key, language) for key in ("tutor", "rating", "wins", "ties", "losses")))

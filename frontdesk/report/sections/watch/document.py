@@ -5,6 +5,7 @@ from __future__ import annotations
 from arena.ratings.result import Leaderboard
 from frontdesk.report.blocks import Block, Column, Document, Section, Table, Text, cells, columns
 from frontdesk.report.sections.ratings.document import ratings_table
+from frontdesk.report.sentences import spoken_message
 from frontdesk.runner.outcome import EndpointDone
 from frontdesk.runner.watching import Live, Stage
 from runstore.languages import Words, words
@@ -89,10 +90,12 @@ def _groups(board: Leaderboard, language: str) -> list[Block]:
 
 def _texts(live: Live, say: Words) -> list[Section]:
     unreadable = [
-        cells(each.judge, each.item, each.reason, each.text[:LONGEST]) for each in reversed(live.unreadable)
+        cells(each.judge, each.item, spoken_message(each.reason, live.language), each.text[:LONGEST])
+        for each in reversed(live.unreadable)
     ]
     failures = [
-        cells(each.endpoint, each.stage, each.kind, each.message[:LONGEST]) for each in reversed(live.failures)
+        cells(each.endpoint, each.stage, each.kind, spoken_message(each.message[:LONGEST], live.language))
+        for each in reversed(live.failures)
     ]
     shown = (
         ("unreadable", ("judge", "item", "why", "text"), unreadable),
