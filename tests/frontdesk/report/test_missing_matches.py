@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import re
 from math import log10
 
 import pytest
@@ -77,6 +79,14 @@ def test_an_endpoint_without_a_verdict_is_named_with_why(tmp_path, capsys):
     assert "claude: 경기 100개 중 판결이 있는 것 0개: 실패한 호출 50건(인증 실패 50건)" in spoken(told, "ko")
 
 
+def test_battles_without_an_outcome_are_counted_on_the_console(tmp_path, capsys):
+    run = RunBuilder(["ureka", "gemini"])
+    run.play(["aaa"] * 3 + ["bbb"] * 2 + ["axx"])
+    verdicts = str(run.write(tmp_path / "run").file("verdicts.jsonl"))
+    assert main(["rate", "--input", verdicts]) == 1
+    assert "note: 1 of 6 matches were invalid and took no part." in capsys.readouterr().out
+
+
 def test_the_first_failure_is_told_in_the_reports_language_and_a_providers_words_are_its_own(tmp_path):
     run = RunBuilder(["ureka", "gemini"], language="ko")
     run.play(["aaa"] * 4)
@@ -127,6 +137,7 @@ def test_gaps_that_are_not_spread_evenly_are_named_and_even_ones_are_not(tmp_pat
     write_report(folder)
     report = folder.file("report.md").read_text(encoding="utf-8")
     assert "What is missing is not spread evenly over subjects" in report and "databases lacks 30 of 30" in report
+    assert "| databases | 0 of 30 | – | – |" in report
     write_report(folder, "ko")
     assert "고르게 퍼져 있지 않음" in folder.file("report.ko.md").read_text(encoding="utf-8")
     even = RunBuilder(["ureka", "gemini"])
@@ -136,7 +147,17 @@ def test_gaps_that_are_not_spread_evenly_are_named_and_even_ones_are_not(tmp_pat
             even.match(subset, ("ureka", "gemini"), "aab" if number % 3 else "bba")
     other = even.write(tmp_path / "even")
     write_report(other)
-    assert "not spread evenly" not in other.file("report.md").read_text(encoding="utf-8")
+    report = other.file("report.md").read_text(encoding="utf-8")
+    assert "not spread evenly" not in report
+    assert re.search(r"^\| databases \| \d+ of 30 \|", report, re.MULTILINE)
+
+
+def test_files_of_ratings_say_of_how_many_matches_they_are(tmp_path):
+    folder = lossy(tmp_path / "run")
+    assert main(["rate", "--run", str(folder.path)]) == 1
+    with folder.file("leaderboard.csv").open(encoding="utf-8-sig", newline="") as file:
+        notes = [row["notes"] for row in csv.DictReader(file)]
+    assert len(notes) == 2 and all("rated from 50 of 200 matches" in note for note in notes)
 
 
 def test_criteria_make_verdicts_and_never_more_matches(tmp_path):
