@@ -44,6 +44,9 @@ test: $(STAMP) ## all checks and all tests
 reference: $(STAMP) ## write the pages that are made of the program: commands, configuration, JSON, cost
 	$(BIN)/python docs/reference.py
 
+figures: $(STAMP) ## draw the coverage figures of the pages anew, from their tables
+	$(BIN)/python docs/coverage_figures.py
+
 docs: $(STAMP) ## build the documentation as a site, strictly, into build/docs
 	$(BIN)/python -m mkdocs build --strict --quiet
 

@@ -113,13 +113,18 @@ def interval(
     error = float(np.sqrt(moved.sum()))
     if is_never_equal or error < 1e-9:
         return None, f"no interval: the {among.unit} show no spread"
-    degrees = max(error**4 / float(np.square(moved).sum()) - 1, 1.0)
+    movers = error**4 / float(np.square(moved).sum())
+    degrees = max(movers - 1, 1.0)
     half = float(stdtrit(degrees, (1 + level) / 2)) * error
     bias = (among.count - 1) * float(left_out.mean() - value)
     apart = 1 - value
     wide = math.exp(min(half / apart, 700.0))
     lower = min(value - half, value - bias - half, 1 - apart * wide)
     upper = max(value + half, value - bias + half, 1 - apart / wide)
+    if lower <= -1 and upper >= 1:
+        parts = "groups" if among.clusters > among.count else among.unit
+        few = f"{max(1, int(movers + 1e-9))} of {among.count} {parts} hold what moves it"
+        return None, f"no interval: {few}, so it would reach from -1 to 1"
     pooled = f" in {among.count} groups" if among.clusters > among.count else ""
     return clipped(lower, upper), f"jackknife over {among.clusters} {among.unit}{pooled}, t"
 

@@ -166,11 +166,23 @@ def _lines(answer: Answer, wanted: Wanted) -> list[str]:
     if answer.power is not None:
         smallest = "none" if answer.detectable is None else f"{answer.detectable:.1%}"
         lines.append(
-            f"  {answer.asked} matches find it with a chance of {answer.power.value:.0%} "
-            f"({_shares(answer.power.range)}); "
+            f"  {answer.asked} {_unit(answer)} find it with a chance of {answer.power.value:.0%}"
+            f"{_in_brackets(answer, _shares(answer.power.range))}; "
             f"the smallest win rate they find with {wanted.power:.0%}: {smallest}"
         )
-    return lines + _plan_lines(answer, wanted)
+    lines += _plan_lines(answer, wanted)
+    if answer.criteria > 1:
+        lines.append(f"  Verdicts are counted, not matches: a match has {answer.criteria}, one a criterion.")
+    return lines if answer.range_reason is None else [*lines, f"  How sure is not known: {answer.range_reason}."]
+
+
+def _unit(answer: Answer, of_one: str = "matches") -> str:
+    """What is counted: with several criteria a match, verdicts and not matches (or subsets)."""
+    return of_one if answer.criteria == 1 else "verdicts"
+
+
+def _in_brackets(answer: Answer, told: str) -> str:
+    return "" if answer.range_reason else f" ({told})"
 
 
 def _needed_lines(answer: Answer, wanted: Wanted) -> list[str]:
@@ -179,9 +191,10 @@ def _needed_lines(answer: Answer, wanted: Wanted) -> list[str]:
         return [f"  {answer.reason}"]
     low, high = ("no number" if value is None else f"{value:.0f}" for value in needed.range)
     rounds = f"{plan.rounds} round{'s' if plan.rounds > 1 else ''}"
-    dialogues = f"{-(-needed.value // plan.subsets):.0f} dialogues x {plan.subsets} subsets x {rounds}"
-    sentence = f"{needed.value:.0f} matches find this gap with a chance of {wanted.power:.0%}"
-    lines = [f"  {sentence} ({low} to {high}): {dialogues}"]
+    units = f"{plan.subsets} {_unit(answer, 'subsets')}"
+    dialogues = f"{-(-needed.value // plan.subsets):.0f} dialogues x {units} x {rounds}"
+    sentence = f"{needed.value:.0f} {_unit(answer)} find this gap with a chance of {wanted.power:.0%}"
+    lines = [f"  {sentence}{_in_brackets(answer, f'{low} to {high}')}: {dialogues}"]
     if answer.matches:
         lines.append(f"  {answer.matches} were held; {answer.more} more are needed")
     return lines
@@ -199,8 +212,8 @@ def _plan_lines(answer: Answer, wanted: Wanted) -> list[str]:
         plan = way.spent.plan
         rounds = f"{plan.rounds} round{'s' if plan.rounds > 1 else ''}, {plan.rule}"
         lines.append(
-            f"    {plan.matches} subsets x {rounds} ({plan.dialogues} dialogues): power {way.spent.power:.0%} "
-            f"({_shares(way.range)})"
+            f"    {plan.matches} {_unit(answer, 'subsets')} x {rounds} ({plan.dialogues} dialogues): "
+            f"power {way.spent.power:.0%}{_in_brackets(answer, _shares(way.range))}"
         )
     lines.append("  More subsets before more rounds: a further round sees the same subset again.")
     return lines

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from arena.ratings.battles import Battles
-from arena.ratings.components import Components, Seen, components, of_battles, of_verdicts
+from arena.ratings.components import FEWEST_DIALOGUES, Components, Seen, components, of_battles, of_verdicts
 from arena.ratings.estimate import SCALE
 from arena.ratings.power import (
     DRAWS,
@@ -42,6 +42,7 @@ _GUESSES = ((0.5, 0.0), (0.5, 1.0), (1.5, 0.0), (1.5, 1.0))
 """The (subset, dialogue) corners of what is assumed."""
 _RANGE_DRAWS, _FEW_DRAWS = 60, 100
 Range = tuple[float | None, float | None]
+NO_RANGE: Range = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,8 @@ class Answer:
     """One pair, or one expected gap (without names). Without ``votes`` nothing could be said, for ``reason``.
 
     ``plan`` is what was held, or asked about. ``needed`` counts matches; its value is None where none would do.
-    ``origin`` says of the two standard deviations whether they were "given", "seen" or "assumed".
+    ``origin`` says of the two standard deviations whether they were "given", "seen" or "assumed". ``range_reason``
+    says why nothing has a range. With several ``criteria`` a "match" or "subset" here is a verdict on one of them.
     """
 
     names: tuple[str, str] | None
@@ -142,6 +144,8 @@ class Answer:
     origin: tuple[str, str] = ("assumed", "assumed")
     ranges: tuple[tuple[str, Range], ...] = ()
     factor: float = 1.0
+    range_reason: str | None = None
+    criteria: int = 1
 
     @property
     def more(self) -> int | None:
@@ -172,6 +176,7 @@ class Answer:
         data["dialogues_needed"] = None if needed.value is None else ceil(needed.value / self.plan.subsets)
         data["model"] = asdict(self.votes)
         data["model_ranges"] = dict(self.ranges)
+        data |= {"range_reason": self.range_reason, "criteria": self.criteria}
         data |= {"subset_effect": self.votes.subset_sd, "dialogue_effect": self.votes.dialogue_sd}
         names = {"seen": "from the rounds", "given": "given", "assumed": "assumed"}
         data |= {"subset_effect_origin": names[self.origin[0]], "dialogue_effect_origin": self.origin[1]}
@@ -242,7 +247,9 @@ def seen_in(
     if battles is not None:
         return seen(read_battles(battles), wanted, pair=pair)
     verdicts = read_records((run or Path()) / "verdicts.jsonl", Verdict)
-    return seen(from_verdicts(verdicts), wanted, verdicts=verdicts, pair=pair)
+    criteria = max(1, len({verdict.criterion for verdict in verdicts}))
+    answers = seen(from_verdicts(verdicts), wanted, verdicts=verdicts, pair=pair)
+    return [replace(answer, criteria=criteria) for answer in answers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +311,8 @@ def _of_pair(names: tuple[str, str], votes: Seen, wanted: Wanted) -> Answer:
     each = max(1, round(votes.matches / max(1, votes.dialogues)))
     plan = Plan(votes.dialogues, wanted.subsets or each, wanted.rounds or votes.rounds)
     start = Answer(names, guess, plan, votes.matches, origin=_origin(parts, wanted))
-    start = replace(start, ranges=_model_ranges(others, wanted.level))
+    few = f"{votes.dialogues} of the {FEWEST_DIALOGUES} dialogues that a range takes"
+    start = replace(start, ranges=_model_ranges(others, wanted.level), range_reason=None if others else few)
     return _answered(start, guess, wanted, others, wanted.level)
 
 
@@ -331,7 +339,7 @@ def _answered(start: Answer, votes: Votes, wanted: Wanted, others: Sequence[Vote
     def told(of: Callable[[Votes, int], float | None], draws: int = DRAWS, worst: float | None = None) -> Told:
         value = of(votes, draws)
         rest = [of(other, few) for other in others]
-        return Told(value, _range([value, *rest], level, worst))
+        return Told(value, NO_RANGE if start.range_reason else _range([value, *rest], level, worst))
 
     def needed(way: Votes, draws: int) -> float | None:
         dialogues = dialogues_needed(way, plan, wanted.power, wanted.level, wanted.together, min(draws, 1000))
@@ -360,7 +368,10 @@ def _answered(start: Answer, votes: Votes, wanted: Wanted, others: Sequence[Vote
         level=wanted.level,
         pairs=wanted.together,
     )
-    return replace(answer, ways=tuple(_way(way, wanted, others, level, few) for way in spent))
+    ways = tuple(_way(way, wanted, others, level, few) for way in spent)
+    return replace(
+        answer, ways=tuple(replace(way, range=NO_RANGE) for way in ways) if start.range_reason else ways
+    )
 
 
 def _way(spent: Spent, wanted: Wanted, others: Sequence[Votes], level: float, few: int) -> Way:

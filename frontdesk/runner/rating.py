@@ -44,6 +44,7 @@ CSV_HEADER = (
     "latency_s",
     "latency_p95_s",
     "usd_per_1000",
+    "notes",
 )
 
 
@@ -171,7 +172,7 @@ def write_records(folder: Path, board: Leaderboard) -> list[Path]:
     """``leaderboard.json`` and ``leaderboard.csv``; the paths."""
     paths = [folder / "leaderboard.json", folder / "leaderboard.csv"]
     write_json(paths[0], board.to_json())
-    write_csv(paths[1], CSV_HEADER, [_csv_row(model) for model in board.models])
+    write_csv(paths[1], CSV_HEADER, [[*_csv_row(model), " · ".join(board.notes)] for model in board.models])
     return paths
 
 

@@ -175,3 +175,9 @@ def test_the_gallery_shows_every_picture_small() -> None:
     sizes = [(DOCS / name).stat().st_size for name in named]
     assert max(sizes) < 120_000
     assert sum(sizes) < 1_500_000
+
+
+def test_coverage_figures_are_those_of_the_tables_beside_them() -> None:
+    for name, picture in script("coverage_figures").pictures().items():
+        assert (DOCS / "coverage" / f"{name}.svg").read_text(encoding="utf-8") == picture, f"{name}: make figures"
+        assert f"(coverage/{name}.svg)" in (DOCS / f"{name}.md").read_text(encoding="utf-8")

@@ -25,6 +25,7 @@ from arena.agreement.kappa import (
 from arena.agreement.report import agree
 from arena.agreement.result import FloatArray, Statistic
 from bench.agreement import DESIGNS
+from frontdesk.report.sentences import spoken
 
 N = np.nan
 SCALE = [1, 2, 3, 4, 5]
@@ -107,6 +108,24 @@ def test_complete_disagreement_has_no_interval(is_one_pair_of_labels: bool):
         assert found.value <= 0
         assert found.interval is None
         assert found.interval_method == "no interval: the items show no spread"
+
+
+@pytest.mark.parametrize(("items", "apart"), [(20, 1), (20, 2), (100, 1), (400, 1)])
+def test_where_one_or_two_items_hold_all_that_differs_there_is_no_interval(items: int, apart: int):
+    """It would be everything from -1 to 1, which tells nothing: so it says what it hangs on."""
+    first = np.arange(items) % 2 + 1.0
+    second = np.where(np.arange(items) < apart, 3 - first, first)
+    table = np.column_stack([first, second])
+    counts, _ = category_counts(table)
+    found = (gwet_ac1(counts), fleiss_kappa(counts), krippendorff(table, "nominal"), cohen_kappa(first, second))
+    for one in found:
+        assert one.value == pytest.approx(1 - 2 * apart / items, abs=0.01)
+        assert one.interval is None
+    unit = "groups" if items > 100 else "items"
+    held = f"{apart} of {min(items, 100)} {unit} hold what moves it, so it would reach from -1 to 1"
+    assert found[-1].interval_method == f"no interval: {held}"
+    assert spoken(found[-1].interval_method, "ko").startswith("구간 없음: 값을 움직이는 것이")
+    assert percent_agreement(table).interval is not None
 
 
 @pytest.mark.parametrize("kind", MEASUREMENTS)

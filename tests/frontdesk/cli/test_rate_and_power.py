@@ -10,6 +10,7 @@ import pytest
 from frontdesk.cli import main
 from runstore.publish import read_csv, write_csv, write_jsonl
 from runstore.records import Judgment, Verdict
+from tests.support.run_folders import RunBuilder
 
 HOSTILE = [
     "=cmd|'/c calc'!A1",
@@ -186,6 +187,24 @@ def test_power_before_and_after(tmp_path, capsys):
     pair = json.loads(capsys.readouterr().out)["pairs"][0]
     assert (pair["a"], pair["b"], pair["matches"]) == ("X", "Y", 10)
     assert pair["needed"] == pair["more"] + 10 and pair["subset_effect_origin"] == "from the rounds"
+
+
+def test_power_of_two_dialogues_has_no_range_and_verdicts_by_criterion_are_no_matches(tmp_path, capsys):
+    run = RunBuilder(["X", "Y"], per_dialogue=3)
+    run.play(["aab", "abb", "aaa", "bba", "aac", "aab"])
+    run.verdicts[:] = [
+        one.model_copy(update={"criterion": name}) for name in ("pace", "care") for one in run.verdicts
+    ]
+    folder = run.write(tmp_path / "run")
+    assert main(["power", str(folder.path), "--calls", "60"]) == 0
+    text = capsys.readouterr().out
+    assert "12 verdicts find it with a chance of" in text and "60 verdicts x 1 round" in text
+    assert "a match has 2, one a criterion" in text and "How sure is not known: 2 of the 3 dialogues" in text
+    assert "matches" not in text.replace("not matches", "").replace("decided matches", "") and "% to " not in text
+
+    assert main(["power", str(folder.path), "--json"]) == 0
+    pair = json.loads(capsys.readouterr().out)["pairs"][0]
+    assert pair["needed_range"] == [None, None] and pair["criteria"] == 2 and "2 of the 3" in pair["range_reason"]
 
 
 def test_power_holds_to_the_level_and_tells_ranges(tmp_path, capsys):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import re
 from math import log10
 
 import pytest
@@ -135,6 +137,7 @@ def test_gaps_that_are_not_spread_evenly_are_named_and_even_ones_are_not(tmp_pat
     write_report(folder)
     report = folder.file("report.md").read_text(encoding="utf-8")
     assert "What is missing is not spread evenly over subjects" in report and "databases lacks 30 of 30" in report
+    assert "| databases | 0 of 30 | – | – |" in report
     write_report(folder, "ko")
     assert "고르게 퍼져 있지 않음" in folder.file("report.ko.md").read_text(encoding="utf-8")
     even = RunBuilder(["ureka", "gemini"])
@@ -144,7 +147,17 @@ def test_gaps_that_are_not_spread_evenly_are_named_and_even_ones_are_not(tmp_pat
             even.match(subset, ("ureka", "gemini"), "aab" if number % 3 else "bba")
     other = even.write(tmp_path / "even")
     write_report(other)
-    assert "not spread evenly" not in other.file("report.md").read_text(encoding="utf-8")
+    report = other.file("report.md").read_text(encoding="utf-8")
+    assert "not spread evenly" not in report
+    assert re.search(r"^\| databases \| \d+ of 30 \|", report, re.MULTILINE)
+
+
+def test_files_of_ratings_say_of_how_many_matches_they_are(tmp_path):
+    folder = lossy(tmp_path / "run")
+    assert main(["rate", "--run", str(folder.path)]) == 1
+    with folder.file("leaderboard.csv").open(encoding="utf-8-sig", newline="") as file:
+        notes = [row["notes"] for row in csv.DictReader(file)]
+    assert len(notes) == 2 and all("rated from 50 of 200 matches" in note for note in notes)
 
 
 def test_criteria_make_verdicts_and_never_more_matches(tmp_path):

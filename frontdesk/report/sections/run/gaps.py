@@ -30,6 +30,21 @@ def told(data: RunData, say: Words) -> list[str]:
     return [*_bounds(data, say), *_rating_bounds(data, say), *_uneven(data, say)]
 
 
+def asked_by_level(data: RunData) -> dict[str, dict[str, int]]:
+    """How many verdicts were asked for on each level of each category; nothing where none is missing.
+
+    Nor where a goal chose what to ask: it asks no level for so many.
+    """
+    asked, subsets = data.workload.verdicts, len(data.subsets)
+    if data.goal is not None or len(data.valid) >= asked or not subsets or asked % subsets:
+        return {}
+    by_level = {
+        name: {level: asked // subsets * n for level, n in Counter(map(of, data.subsets)).items()}
+        for name, of in _categories(data.subsets).items()
+    }
+    return {**by_level, "criterion": dict.fromkeys(data.criteria, asked // max(1, len(data.criteria)))}
+
+
 def _bounds(data: RunData, say: Words) -> list[str]:
     """The win rate if all that is missing went either way, of what was asked for of each endpoint."""
     load = data.workload

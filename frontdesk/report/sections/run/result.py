@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from arena.agreement.shares import Share
@@ -261,7 +261,8 @@ def leaderboard(data: RunData, say: Words) -> Section:
     titles += [_counted(data, say), say("win_rate")]
     titles += [say("rating_rounds")] if rounds else []
     titles += [say("seconds"), say("usd_per_1000")] if board.has_service else []
-    captions = [say("rounds_caption")] if rounds else []
+    adjusted = board.settings.position == "adjust" and board.position.log_odds is not None
+    captions = [say("rounds_caption_adjusted" if adjusted else "rounds_caption")] if rounds else []
     captions += [say("service_caption")] if board.has_service else []
     rows = [_leaderboard_row(data, model, rounds=rounds) for model in board.models]
     blocks.append(Table(columns(say("endpoint"), *titles), rows, " ".join(captions)))
@@ -335,25 +336,36 @@ def support(board: Leaderboard, say: Words) -> list[str]:
 def breakdowns(data: RunData, say: Words) -> Section:
     """Win rates by subject, persona factor, depth and criterion."""
     blocks: list[Block] = [Text(say("breakdown_caption", level=level_text(data.level)), "soft")]
+    asked = gaps.asked_by_level(data)
     for category, level_of in outcomes.categories(data.subset, data.criteria).items():
         levels = outcomes.breakdown(data.verdicts, data.names, level_of, data.level)
         if levels:
             blocks += pictures.levels(data, say, category, levels)
-            blocks.append(_breakdown_table(data, say, category, levels))
+            blocks.append(_breakdown_table(data, say, category, levels, asked.get(category, {})))
     return Section("breakdowns", say("breakdowns"), blocks)
 
 
-def _breakdown_table(data: RunData, say: Words, category: str, levels: Sequence[outcomes.Level]) -> Table:
+def _breakdown_table(
+    data: RunData, say: Words, category: str, levels: Sequence[outcomes.Level], asked: Mapping[str, int]
+) -> Table:
+    """``asked`` for on each level, where something is missing: a level without a verdict is then there too."""
     title = pictures.category_title(data, say, category)
+    empty = {name: outcomes.win_rate((), name, data.level) for name in data.names}
+    missing = [outcomes.Level(name, 0, 0, empty) for name in asked.keys() - {level.name for level in levels}]
     rows = [
         (
             Cell(level_name(data.config, category, level.name, say)),
-            Cell(str(level.matches - level.invalid)),
+            Cell(_of_asked(level, asked.get(level.name), say)),
             *(
                 Cell(with_span(rate, n=len(data.names) > 2), share=rate.value, colour=colour_of(data, name))
                 for name, rate in level.rates.items()
             ),
         )
-        for level in levels
+        for level in sorted([*levels, *missing], key=lambda level: outcomes.natural(level.name))
     ]
     return Table(columns(say("level"), _counted(data, say), *data.names), rows, title=title)
+
+
+def _of_asked(level: outcomes.Level, asked: int | None, say: Words) -> str:
+    valid = level.matches - level.invalid
+    return str(valid) if asked is None or valid >= asked else say("n_of", n=valid, of=asked)
