@@ -75,7 +75,7 @@ def test_what_cannot_be_read_is_refused_in_english(
     [
         "beta: stopped after its first 30 calls brought nothing: only blank replies in 3 tries; " + ADVICE,
         "stopped: the cap of 2,000 tokens is reached: 1,900 spent; to go on, raise budget.tokens",
-        "budget.calls = 9: this would stop at the cap in its first stage, cut; 4 are planned, 0 of them before cut.",
+        "budget.calls = 9: this would stop at the cap after stage a, in cut; 4 are planned, 1 of them before cut.",
         "To go through, raise budget.tokens.",
         "the batch gave two results for this request that differ",
         "the batch gave no result for this request",
