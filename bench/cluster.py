@@ -1,6 +1,6 @@
 """What several machines bring, and where each part ends.
 
-    python bench/cluster.py makespan     # one and four workers at 200 ms: ratio to one, limit 3.6; a minute
+    python bench/cluster.py makespan     # one and four workers at 200 ms: ratio to one, limit 3.6; 3 minutes
     python bench/cluster.py driver       # results a second that the driver takes in and publishes; its memory
     python bench/cluster.py minute       # 100 requests a minute shared by four workers, over two minutes
     python bench/cluster.py desk         # calls a second that the scheduler's desk lends to, without the way to it
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import os
 import random
 import sys
@@ -30,7 +31,9 @@ from typing import Any, cast
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.cluster_driver import COMMITS, driver
+import orjson
+
+from bench.cluster_driver import COMMITS, FEW, driven, driver
 from bench.cluster_large import battles, dialogues
 from bench.cluster_lending import lent
 from bench.cluster_outlook import LATENCY_S, LENT_AT_ONCE, Measured, Parts, fitted, outlook
@@ -43,9 +46,12 @@ from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.session import opened, run_interruptibly
 from gateway.budget import NOTHING, Budget
 from runstore.records import Subset
+from runstore.segments import lines_in, segments
 
 SPEED_UP = 3.6
-SHORT_ROUNDS = 4
+SHORT_ROUNDS = 8
+CONCURRENCY = 8
+"""Calls at once of each worker: so few that the provider's 200 ms are the limit, not the cores."""
 
 
 def loaded() -> None:
@@ -80,15 +86,27 @@ async def collected(folder: Path, config: Config, given: list[Subset], workers: 
         whole = time.perf_counter() - began
         used = sum((await client.run(time.process_time)).values()) - used
         at, driver_cpu = ended[0]
-        return Measured(workers, len(given), at - began, whole, used, driver_cpu - cpu)
+        held = call_s(run.journal, concurrency=CONCURRENCY)
+        return Measured(workers, len(given), at - began, whole, used, driver_cpu - cpu, held)
 
 
-def run_once(port: int, workers: int, calls: int, concurrency: int) -> Measured:
+def call_s(journal: Path, concurrency: int) -> float:
+    """What a call held a place for with the worker that took longest: from its first to its last, by rounds."""
+    spans: list[float] = []
+    for path in segments(journal):
+        rows = [orjson.loads(line) for _, line in lines_in(path, [])]
+        sent, came = ([row["at"] for row in rows if row["state"] == state] for state in ("sent", "ok"))
+        if came:
+            spans.append((max(came) - min(sent)) / math.ceil(len(came) / concurrency))
+    return max(spans)
+
+
+def run_once(port: int, workers: int, calls: int) -> Measured:
     endpoint = {
         "kind": "openai",
         "model": "m",
         "base_url": f"http://127.0.0.1:{port}/v1",
-        "concurrency": concurrency,
+        "concurrency": CONCURRENCY,
     }
     with tempfile.TemporaryDirectory(prefix="tutor-arena-bench-") as name:
         config = collecting(endpoint, f"local:{workers}")
@@ -107,21 +125,23 @@ def as_commands(work: Callable[[], Awaitable[Measured]]) -> Measured:
     return came[0]
 
 
-def measured(args: argparse.Namespace, *sizes: tuple[int, int]) -> list[Measured]:
+def measured(*sizes: tuple[int, int]) -> list[Measured]:
     """The runs of so many workers and calls each."""
     spans: list[Measured] = []
     with provider("--latency-ms", str(1000 * LATENCY_S)) as port:
         for workers, calls in sizes:
-            spans.append(run_once(port, workers, calls, args.concurrency))
+            spans.append(run_once(port, workers, calls))
             print(
-                f"{workers} workers, {args.concurrency} calls at once each: {calls} calls at 200 ms in "
-                f"{spans[-1].elsewhere_s:.2f} s, published after {spans[-1].whole_s:.2f} s"
+                f"{workers} workers, {CONCURRENCY} calls at once each: {calls} calls at 200 ms in "
+                f"{spans[-1].elsewhere_s:.2f} s ({spans[-1].call_s:.3f} s a call), published after "
+                f"{spans[-1].whole_s:.2f} s"
             )
     return spans
 
 
 def makespan(args: argparse.Namespace) -> bool:
-    one, four = measured(args, (1, args.calls), (4, args.calls))
+    args.calls = args.calls or 5400
+    one, four = measured((1, args.calls), (4, args.calls))
     ratio, alone = (getattr(one, part) / getattr(four, part) for part in ("whole_s", "elsewhere_s"))
     print(f"four workers: {ratio:.2f} x one (limit {SPEED_UP}); their calls alone: {alone:.2f} x")
     return ratio >= SPEED_UP
@@ -175,17 +195,20 @@ def lending(_: argparse.Namespace) -> tuple[bool, float]:
 
 def _outlook(args: argparse.Namespace) -> bool:
     """Short runs of one, two and four workers before, between and after the long ones."""
-    few = [(workers, SHORT_ROUNDS * args.concurrency * workers) for workers in (1, 2, 4)]
-    spans = measured(args, *few, (1, args.calls), *few, (4, args.calls), (2, args.calls), *few)
+    args.calls = args.calls or 1350
+    few = [(workers, SHORT_ROUNDS * CONCURRENCY * workers) for workers in (1, 2, 4)]
+    spans = measured(*few, (1, args.calls), *few, (4, args.calls), (2, args.calls), *few)
     long = {span.workers: span for span in spans if span.calls == args.calls}
     _, rate = lending(args)
-    _, driven = driver(args)
-    told = driven["collect"]
+    told = driven("collect", FEW)
     parts = Parts(
-        merge=told["merge_s"] / told["count"], publish=told["publish_s"] / told["count"], message=1 / rate
+        merge=told["merge_s"] / told["count"],
+        publish=told["publish_s"] / told["count"],
+        message=1 / rate,
+        busy=told["wall_s"] / (told["merge_s"] + told["publish_s"]),
     )
     short = [span for span in spans if span.calls != args.calls]
-    return outlook(fitted(short, long[1], args.concurrency, parts), [long[2], long[4]], args.concurrency)
+    return outlook(fitted(short, long[1], CONCURRENCY, parts), [long[2], long[4]], CONCURRENCY)
 
 
 PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
@@ -203,8 +226,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=PARTS)
-    parser.add_argument("--calls", type=int, default=1350)
-    parser.add_argument("--concurrency", type=int, default=8, help="of each worker")
+    parser.add_argument("--calls", type=int, help="at 200 ms (makespan: 5400, outlook: 1350)")
     parser.add_argument("--most", type=int, default=200_000, help="calls of the larger driver")
     parser.add_argument("--millions", type=int, default=100, help="battles")
     parser.add_argument("--dialogues", type=int, default=10_000, help="that battles are clustered by")

@@ -1,8 +1,8 @@
 """A model of a stage on several machines, held to measured makespans, then drawn out to 10^9 calls.
 
-What the model is made of is measured in the same minutes: one worker's calls by two runs of it that differ in
-their calls alone, start and end of a stage by short runs of as many workers as are foretold, the scheduler's
-messages and the driver's merging and publishing each by itself.
+What the model is made of is measured in the same minutes: a call by a long run of one worker, start and end of a
+stage, and how workers of one machine hold each other up, by short runs of as many workers as are foretold; the
+scheduler's messages and the driver's merging and publishing each by itself.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 import numpy as np
 
-from frontdesk.runner.cluster.shard import BEAT_S
+from frontdesk.runner.cluster.shard import MOST_BEATS, beat_s
 from runstore.ids import hashed_number
 
 LATENCY_S = 0.2
@@ -38,7 +38,10 @@ FAR_CONCURRENCY = 256
 
 @dataclass(frozen=True)
 class Measured:
-    """One stage: seconds until its workers had ended and until all was published, CPU seconds until they had."""
+    """One stage: seconds until its workers had ended and until all was published, CPU seconds until they had.
+
+    ``call_s``: what a call held a place for with the worker that took longest, from its first to its last.
+    """
 
     workers: int
     calls: int
@@ -46,24 +49,33 @@ class Measured:
     whole_s: float
     workers_cpu_s: float = 0.0
     driver_cpu_s: float = 0.0
+    call_s: float = LATENCY_S
 
 
 @dataclass(frozen=True)
 class Parts:
     """What each part takes, in seconds.
 
-    ``call``: that holds a place; ``starts``: a stage's start and end by the number of workers, ``more``: what one
-    worker more takes of the driver; ``worker_cpu``, ``merge`` and ``publish``: of a call; ``message``: of the
-    scheduler.
+    ``call``: that holds a place; ``shared``: how much longer it does where so many workers share this machine;
+    ``starts``: a stage's start and end by the number of workers, ``more``: the driver's part of one worker more;
+    ``worker_cpu``, ``merge`` and ``publish``: of a call; ``message``: of the scheduler;
+    ``busy``: seconds that the driver took for a second of its CPU, beside whatever else runs here.
     """
 
     call: float = LATENCY_S
+    shared: Mapping[int, float] = field(default_factory=dict[int, float])
     starts: Mapping[int, float] = field(default_factory=lambda: {1: 0.35})
     more: float = 0.01
     worker_cpu: float = 0.0009
     merge: float = 0.000006
     publish: float = 0.00014
     message: float = 0.0003
+    busy: float = 1.0
+
+    def here(self, workers: int) -> Parts:
+        """The same for so many workers on this machine, which share its cores."""
+        held = self.shared.get(workers, 1.0)
+        return replace(self, call=self.call * held, merge=self.merge * self.busy, publish=self.publish * self.busy)
 
     def start(self, workers: int) -> float:
         """As it was measured, or the start of the most workers that were and what each further one takes."""
@@ -97,8 +109,8 @@ def simulated(
     waiting = rounds(calls, workers, concurrency) * parts.call
     computing = largest_share(calls, workers) * parts.worker_cpu
     limit = calls / (a_minute / 60)
-    beats = workers / BEAT_S * parts.message
-    lending = calls / LENT_AT_ONCE * parts.message / max(1e-9, 1 - beats) if a_minute < math.inf else 0.0
+    beats = workers / beat_s(workers) * parts.message
+    lending = calls / LENT_AT_ONCE * parts.message / max(0.01, 1 - beats) if a_minute < math.inf else 0.0
     working = max(waiting, computing, limit, lending)
     start = parts.start(workers)
     merge, publish = calls * parts.merge, calls * parts.publish
@@ -123,11 +135,17 @@ def fitted(short: Sequence[Measured], long: Measured, concurrency: int, parts: P
     by_count: dict[int, list[Measured]] = {}
     for span in short:
         by_count.setdefault(span.workers, []).append(span)
-    middle = {count: median(span.elsewhere_s for span in spans) for count, spans in by_count.items()}
-    one = by_count[long.workers][0]
+    alone = by_count[long.workers]
     filled = {count: rounds(spans[0].calls, count, concurrency) for count, spans in by_count.items()}
-    further = rounds(long.calls, long.workers, concurrency) - filled[long.workers]
-    call = (long.elsewhere_s - middle[long.workers]) / further
+    ends = {
+        count: median(span.elsewhere_s - filled[count] * span.call_s for span in spans)
+        for count, spans in by_count.items()
+    }
+    call = (long.elsewhere_s - ends[long.workers]) / rounds(long.calls, long.workers, concurrency)
+    shared = {
+        count: median(span.call_s / beside.call_s for span, beside in zip(spans, alone, strict=True))
+        for count, spans in by_count.items()
+    }
     cpu = {
         count: (median(each.workers_cpu_s for each in spans), median(each.driver_cpu_s for each in spans))
         for count, spans in by_count.items()
@@ -136,12 +154,14 @@ def fitted(short: Sequence[Measured], long: Measured, concurrency: int, parts: P
     more = (cpu[most][1] - cpu[long.workers][1]) / max(1, most - long.workers)
     return Parts(
         call=call,
-        starts={count: max(0.0, seconds - filled[count] * call) for count, seconds in middle.items()},
+        shared=shared,
+        starts={count: max(0.0, seconds) for count, seconds in ends.items()},
         more=max(0.0, more),
-        worker_cpu=(long.workers_cpu_s - cpu[long.workers][0]) / (long.calls - one.calls),
+        worker_cpu=(long.workers_cpu_s - cpu[long.workers][0]) / (long.calls - alone[0].calls),
         merge=parts.merge,
         publish=parts.publish,
         message=parts.message,
+        busy=parts.busy,
     )
 
 
@@ -151,14 +171,16 @@ def outlook(parts: Parts, held_to: Sequence[Measured], concurrency: int) -> bool
     Whether all of them are within :data:`ERROR`.
     """
     starts = ", ".join(f"{count}: {seconds:.2f} s" for count, seconds in sorted(parts.starts.items()))
+    longer = ", ".join(f"{count}: x {times:.2f}" for count, times in sorted(parts.shared.items()))
     print(f"a call holds a place for {1000 * parts.call:.0f} ms and takes {1000 * parts.worker_cpu:.2f} ms of CPU")
+    print(f"longer by workers that share these cores: {longer}")
     print(
         f"a stage's start and end, by workers: {starts}; one worker more: {1000 * parts.more:.0f} ms of the driver"
     )
     _limits(parts)
     worst = 0.0
     for span in held_to:
-        model = simulated(span.calls, span.workers, concurrency, parts)
+        model = simulated(span.calls, span.workers, concurrency, parts.here(span.workers))
         for name, seconds in (("elsewhere", span.elsewhere_s), ("whole", span.whole_s)):
             worst = max(worst, abs(model[name] / seconds - 1))
             print(
@@ -174,7 +196,7 @@ def _limits(parts: Parts) -> None:
     """Where each part ends."""
     messages = 1 / parts.message
     print(
-        f"scheduler: {messages:,.0f} messages/s, the beats of {messages * BEAT_S:,.0f} workers; leases: "
+        f"scheduler: {messages:,.0f} messages/s, of which beats take {MOST_BEATS:,} at most; leases: "
         f"{messages:,.0f} calls/s lent to one by one, {LENT_AT_ONCE * messages:,.0f} by {LENT_AT_ONCE}; "
         f"merge: {1 / parts.merge:,.0f} calls/s; publishing: {1 / parts.publish:,.0f} replies/s"
     )

@@ -33,7 +33,7 @@ from typing import Any, BinaryIO, Literal
 import orjson
 
 from runstore.key_index import KeyIndex
-from runstore.segments import NO_KEY, checked_lines, header, sealed, segments
+from runstore.segments import NO_KEY, header, lines_in, sealed, segments
 
 State = Literal["sent", "ok", "failed", "truncated", "note"]
 
@@ -161,11 +161,9 @@ class Journal:
         if path not in self._paths:
             self._paths.append(path)
         number, begin = self._paths.index(path), self._read.get(path, 0)
-        with path.open("rb", buffering=1 << 20) as file:
-            file.seek(begin)
-            for offset, line in checked_lines(path, file, self.notes, begin):
-                self._index(line, number << _OFFSET_BITS | offset, open_calls)
-                self._read[path] = offset + len(line)
+        for offset, line in lines_in(path, self.notes, begin):
+            self._index(line, number << _OFFSET_BITS | offset, open_calls)
+            self._read[path] = offset + len(line)
 
     def catch_up(self) -> int:
         """Take in what other processes have added for this session; returns how many calls.
@@ -384,8 +382,7 @@ def read_rows(folder: Path) -> Iterator[dict[str, Any]]:
     Raises InputProblem for damage; a torn tail is passed over.
     """
     for path in segments(folder):
-        with path.open("rb") as file:
-            for _, line in checked_lines(path, file, []):
-                row = orjson.loads(line)
-                if "journal" not in row:
-                    yield row
+        for _, line in lines_in(path, []):
+            row = orjson.loads(line)
+            if "journal" not in row:
+                yield row

@@ -45,7 +45,8 @@ def segments(folder: Path) -> list[Path]:
     """
     copies: dict[bytes, list[Path]] = {}
     for path in _all_segments(folder):
-        first = _first_line(path)
+        if (first := _first_line(path)) is None:
+            continue
         copies.setdefault(first.rstrip() if _is_header(first) else path.name.encode(), []).append(path)
     return sorted(paths[0] if len(paths) == 1 else _fullest(paths) for paths in copies.values())
 
@@ -57,10 +58,11 @@ def _all_segments(folder: Path) -> list[Path]:
         if _SET_ASIDE.fullmatch(path.name) or (path.name.startswith(".") and not is_ours):
             continue
         if not path.is_file():
-            if is_ours:
+            if is_ours and (path.is_dir() or path.is_symlink()):
                 raise InputProblem(path, "a segment of the journal", found="no file")
             continue
-        first = _first_line(path)
+        if (first := _first_line(path)) is None:
+            continue
         is_text = path.suffix == ".jsonl" and not first.startswith(_PACKED)
         if _is_header(first) or (is_ours and is_text):
             paths.append(path)
@@ -71,11 +73,14 @@ def _all_segments(folder: Path) -> list[Path]:
     return paths
 
 
-def _first_line(path: Path) -> bytes:
+def _first_line(path: Path) -> bytes | None:
+    """None where a process that made no call has taken its own segment away again since it was listed."""
     try:
         with path.open("rb") as file:
             return file.readline(1 << 16)
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and not path.is_symlink():
+            return None
         raise InputProblem(path, "a readable file", found=error.strerror or str(error)) from error
 
 
@@ -131,6 +136,19 @@ def checked_lines(path: Path, file: BinaryIO, notes: list[str], offset: int = 0)
         offset += len(line)
     if number == 0 and not begin:
         raise InputProblem(path, f"the header of a segment ({_WAY_ON})", found="an empty file", line=1)
+
+
+def lines_in(path: Path, notes: list[str], offset: int = 0) -> Iterator[tuple[int, bytes]]:
+    """:func:`checked_lines` of a segment that was listed; none where it has been taken away since."""
+    try:
+        file = path.open("rb", buffering=1 << 20)
+    except FileNotFoundError:
+        if path.is_symlink():
+            raise
+        return
+    with file:
+        file.seek(offset)
+        yield from checked_lines(path, file, notes, offset)
 
 
 def _is_torn(line: bytes) -> bool:

@@ -152,8 +152,10 @@ class Form(Strict):
 def rubric_questions(rubric: Rubric) -> tuple[Question, ...]:
     """A rubric's form: its flags, then every element (met or not) or scale, as questions ``item__element``."""
     yes, no = Option(id="1", text=_in_every_language("met")), Option(id="0", text=_in_every_language("not_met"))
+    # A flag's question speaks of 0 and 1, and asks whether something is so, not whether it is met.
+    flags = Option(id="1", text=_in_every_language("flag_yes")), Option(id="0", text=_in_every_language("flag_no"))
     questions = [
-        Question(id=f"{FLAGS}__{flag.key}", kind="choice", text=_any(flag.question), options=(yes, no),
+        Question(id=f"{FLAGS}__{flag.key}", kind="choice", text=_any(flag.question), options=flags,
                  required=not flag.optional)
         for flag in rubric.flags
     ]  # fmt: skip

@@ -6,10 +6,12 @@ and how many were is said.
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from arena.human.forms import Text
@@ -127,8 +129,9 @@ def with_run_paths(study: Study, folder: Path) -> Study:
 def hide(text: str, names: Iterable[str]) -> str:
     """The text with whole-word occurrences of the names masked, whatever their case.
 
-    A few dashes, underlines, slashes or blanks, a dot, and nothing at all are one spelling; letters that nobody
-    sees and marks of emphasis make no other.
+    A few signs or blanks between the parts of a name (dashes, underlines, dots, a character reference), and
+    nothing at all, are one spelling, also where letters and digits meet; letters that nobody sees, accents, tags
+    and marks of emphasis make no other.
     Korean puts particles right behind a name, so letters of East Asian scripts never make it a longer word.
     """
     wanted = {_comparable(name)[0].strip("-.") for name in names}
@@ -139,40 +142,74 @@ def hide(text: str, names: Iterable[str]) -> str:
     pattern = "|".join(map(_whole_word, ordered))
     shown, end = "", 0
     for match in re.finditer(pattern, compared):
-        shown += text[end : places[match.start()]] + MASK
-        end = places[match.end() - 1] + 1
+        shown += text[end : places[match.start()][0]] + MASK
+        end = places[match.end() - 1][1]
     return shown + text[end:]
 
 
+_SIGN = re.compile(r"</?[A-Za-z]{1,10}>|&(?:#\w{1,6}|[A-Za-z]{2,8});|\\?.", re.DOTALL)
 _EMPHASIS = frozenset("*`")
-_BETWEEN = r"(?:-{1,3}|\.)?"
+_BETWEEN = r"(?:-{1,5}|\.)?"
 """A dot and a blank end a sentence."""
-_SEPARATORS = frozenset("_/") | {unicodedata.normalize("NFKC", filler) for filler in FILLERS}
+_ENDS = frozenset("+.,;!?\"'()[]{}<>&%@#$^“”‘’「」«»…")
+"""Signs that end something, or belong to one side: of none of them is a name made."""
+_DIGITS_MEET = r"(?<=[a-z])(?=[0-9])|(?<=[0-9])(?=[a-z])"
 
 
-def _comparable(text: str) -> tuple[str, list[int]]:
-    """The text as names are compared, and where each of its letters stands in the text.
+def _comparable(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """The text as names are compared, and from where to where in the text each of its letters stands.
 
-    Without unseen letters; in compatibility form, in lower case; dashes, blanks, slashes and underlines alike.
+    Without unseen letters, tags, emphasis and accents; in compatibility form, in lower case; all signs that may
+    join words alike.
     """
     letters: list[str] = []
-    places: list[int] = []
-    for place, letter in enumerate(text):
-        if unicodedata.category(letter) == "Cf" or letter in _EMPHASIS:
-            continue
-        for plain in unicodedata.normalize("NFKC", letter).casefold():
-            letters.append(
-                "-" if plain in _SEPARATORS or plain.isspace() or unicodedata.category(plain) == "Pd" else plain
-            )
-            places.append(place)
+    places: list[tuple[int, int]] = []
+    for sign in _SIGN.finditer(text):
+        plain = _plain(sign[0])
+        is_accent = not plain.isascii() and unicodedata.category(plain[0]) == "Mn" and letters[-1:] != []
+        if not (is_accent and letters[-1].isascii()):
+            letters += plain
+            places += [sign.span()] * len(plain)
     return "".join(letters), places
+
+
+@lru_cache(4096)
+def _plain(sign: str) -> str:
+    """What a letter, a character reference or an escaped sign is compared as; nothing for a tag and the unseen."""
+    said = html.unescape(sign) if sign[0] == "&" else sign[1:] or sign if sign[0] == "\\" else sign
+    if (sign[0] == "<" and len(sign) > 1) or said in _EMPHASIS or unicodedata.category(said[0]) == "Cf":
+        return ""
+    folded = _without_accent(unicodedata.normalize("NFKC", said)).casefold()
+    return "".join("-" if _joins(each) else each for each in folded)
+
+
+def _joins(sign: str) -> bool:
+    return sign in _FILLERS or sign.isspace() or (sign not in _ENDS and unicodedata.category(sign)[0] in "PS")
+
+
+_FILLERS = frozenset(unicodedata.normalize("NFKC", filler) for filler in FILLERS)
+
+
+def _without_accent(letter: str) -> str:
+    """A Latin letter without its marks; any other sign as it is."""
+    if letter.isascii():
+        return letter
+    base = unicodedata.normalize("NFD", letter)[:1]
+    return base if base.isascii() and base.isalpha() else letter
 
 
 def _whole_word(name: str) -> str:
     """A name in comparable form, its parts joined by a few separators or by none."""
     before, after = (_PART_OF_WORD if _LETTER.fullmatch(end) else None for end in (name[0], name[-1]))
-    spelled = _BETWEEN.join(re.escape(part) for part in re.split("[-.]+", name) if part)
+    parts = [part for part in re.split("[-.]+", name) if part]
+    if len(name) > _SHORT:
+        parts = [piece for part in parts for piece in re.split(_DIGITS_MEET, part)]
+    spelled = _BETWEEN.join(map(re.escape, parts))
     return (f"(?<!{before})" if before else "") + spelled + (f"(?!{after})" if after else "")
+
+
+_SHORT = 3
+"""Letters of a name that is too short to be taken apart: ``a1`` is no ``a 1``."""
 
 
 def _masked(documents: Sequence[Document], names: Sequence[str]) -> Material:

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     init.add_argument(
         "--example", choices=EXAMPLES, default="document-review", help="which one (default document-review)"
     )
+    init.add_argument("--language", choices=languages(), help="the study's first, and of what is printed")
     init.set_defaults(step_run=_init)
     plan = _step(steps, "plan", "who rates what, with its certificate and budget")
     plan.add_argument("study", metavar="STUDY", type=Path, help="the study file (TOML or YAML)")
@@ -128,7 +130,7 @@ def run(args: argparse.Namespace) -> int:
 def _init(args: argparse.Namespace) -> int:
     from frontdesk.runner.study import start
 
-    target = start(args.folder, args.example)
+    target = start(args.folder, args.example, args.language)
     tell(f"{target}: read it, change it, then: tutor-arena human plan {target} --out {args.folder / 'plan'}")
     return 0
 
@@ -242,8 +244,9 @@ def _analyze(args: argparse.Namespace) -> int:
         )
     else:
         raise Problem("give a study's folder, or --study FILE --ratings FILE --out DIR")
-    tell(f"{done.page.title}: {done.finished} of {done.planned} items are finished, {done.raters} raters")
-    console.show(done.page, sections=RESULTS)
+    counted = f"{done.page.title}: {done.finished} of {done.planned} items are finished, {done.raters} raters"
+    tell(f"incomplete: {counted}" if done.missing else counted)
+    console.show(replace(done.page, banner=[]), sections=RESULTS)
     tell(f"written: {out / 'analysis.md'}, .html, .json, .tex, .csv")
     return 1 if done.missing else 0
 

@@ -30,7 +30,8 @@ def language_of(args: argparse.Namespace) -> str | None:
 
     What cannot be read is passed over: whoever reads it in earnest says what is wrong.
     """
-    return next((code for path in _paths(args) if (code := _declared(path)) in languages()), None)
+    declared = (_declared(path) for path in _paths(args))
+    return next((code for code in declared if isinstance(code, str) and code in languages()), None)
 
 
 def _paths(args: argparse.Namespace) -> Iterator[Path]:

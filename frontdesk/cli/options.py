@@ -28,10 +28,11 @@ def configuration(args: argparse.Namespace) -> Path:
     given: Path | None = args.config
     if place is not None and given is not None:
         raise Problem(f"{args.command}: found two configurations, {place} and {given}; expected one")
-    if place is None and given is None:
+    path = place or given
+    if path is None:
         raise Problem(f"{args.command}: found no configuration, expected CONFIG (tutor-arena init writes one)")
-    args.place, args.config = None, place or given
-    return args.config
+    args.place, args.config = None, path
+    return path
 
 
 def add_run_folder(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from frontdesk.cli import options, score_battles
 from frontdesk.runner.told import console_language, head, tell, told
-from runstore.languages import languages
+from runstore.languages import languages, words
 from runstore.problems import Problem
 
 if TYPE_CHECKING:
@@ -255,7 +255,11 @@ def _print(board: Leaderboard, *, as_json: bool) -> None:
     console = terminal.console()
     language = console_language()
     stop = stop_told(board, language)
-    for note in (*(spoken(note, language) for note in board.notes), *([] if stop is None else [stop])):
+    notes = [*(spoken(note, language) for note in board.notes), *([] if stop is None else [stop])]
+    if invalid := board.counts.invalid:
+        say = words("frontdesk.report", "ratings", language)
+        notes.insert(0, say("invalid", n=count(invalid), of=count(board.counts.battles + invalid)))
+    for note in notes:
         console.print(terminal.styled(told(f"note: {note}")))
     titles = ["rank", "places", "model", "rating", level_text(board.level), "w / l / t", "win rate"]
     titles += ["s: median (95%)", "$ / 1,000"] if board.has_service else []

@@ -5,6 +5,7 @@ A stage that is run again finds its finished calls in the journal; nothing of it
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from frontdesk.runner.casting import Casting
 from frontdesk.runner.judged import Item as MatchItem
 from frontdesk.runner.judged import Items, Records
 from frontdesk.runner.judged import published as judged_files
+from frontdesk.runner.noticed import noticed, noticed_in
 from frontdesk.runner.outcome import StageDone
 from frontdesk.runner.plan import NOTHING_KEPT, Kept
 from frontdesk.runner.shortfall import NO_MATCH
@@ -84,6 +86,7 @@ class Pipeline(StageWork):
 
         asked = [name for name in self.config.simulating() if name in self.opened().endpoints]
         failures: list[Failure] = []
+        warned = Counter[tuple[str, str]]()
         complete = 0
         with writing(self.folder.file("dialogues.jsonl"), Dialogue) as out:
 
@@ -96,11 +99,13 @@ class Pipeline(StageWork):
                     failures.append(held.failure)
                 if held.dialogue.turns > 0:
                     complete += held.dialogue.complete
+                    warned.update(("dialogues", kind) for kind in noticed_in(held.dialogue))
                     out.add(held.dialogue)
 
             heard: Heard[Held] = Heard(ahead=range(plan.ahead_of_batch(self.config, "simulate", len(planned))))
             flow = await self._stream("simulate", planned, hold, take, asked, heard)
         self._published("simulate", failures, "dialogues.jsonl")
+        self.warned("simulate", warned)
         self.end("simulate", flow, len(planned), f"{complete} of {len(planned)} dialogues")
         return self.folder.dialogues()
 
@@ -138,6 +143,7 @@ class Pipeline(StageWork):
         work = range(wanted) if kept.is_empty else plan.replies_asked(ids, names, kept)
         asked = names if len(work) == wanted else tuple(dict.fromkeys(names[at % len(names)] for at in work))
         failures = list(kept.failures.values())
+        warned = Counter[tuple[str, str]]()
         with writing(self.folder.file("replies.jsonl"), Reply) as out:
 
             def asked_at(place: int) -> tuple[int, str]:
@@ -155,12 +161,14 @@ class Pipeline(StageWork):
                 if isinstance(outcome, Exception):
                     failures.append(as_failed(name, outcome).record("collect", subsets[at].id))
                 elif outcome is not None:
+                    warned.update((name, kind) for kind in noticed(outcome.warnings))
                     out.add(outcome)
 
             in_place = InPlace(put, keeps=not kept.is_empty)
             flow = await self._stream("collect", work, reply, in_place.take, asked)
             in_place.pass_over(wanted)
         self._published("collect", failures, "replies.jsonl")
+        self.warned("collect", warned)
         self.end("collect", flow, len(work), f"{out.count} of {wanted} replies")
         return self.folder.replies()
 

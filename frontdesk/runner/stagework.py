@@ -326,6 +326,11 @@ class StageWork:
             who = f"{first.endpoint}: " if first.endpoint else ""
             self.progress.say(f"{stage}: {count} x {kind}, such as: {shown(f'{who}{first.message}', 200)}")
 
+    def warned(self, stage: str, warnings: Mapping[tuple[str, str], int]) -> None:
+        """Say what came with answers as a warning: (who, what), and how often."""
+        for (who, what), count in sorted(warnings.items()):
+            self.progress.say(f"{stage}: {count} x {what}: {who}")
+
     def end(self, stage: str, ended: Flow, of: int, summary: str) -> None:
         """Note that a stage is whole, and say so. Raises Stopping where it was stopped."""
         if ended.stopped is not None:

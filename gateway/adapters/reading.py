@@ -22,6 +22,7 @@ from runstore import publish
 from runstore.records import Usage
 
 LEAKED_REASONING = "possible leaked reasoning"
+UNKNOWN_USAGE = "usage unknown"
 LONGEST_MESSAGE = 400
 LARGEST_WHOLE = 2.0**62
 LARGEST_COUNT = 100_000_000
@@ -164,7 +165,7 @@ class Counts:
         """A value that was found elsewhere, under the name that the warning gives it."""
         known = count(value)
         if known is None and value is not None:
-            self.warnings += (f"usage unknown: {name} = {shown(dumps(value), 40)}",)
+            self.warnings += (f"{UNKNOWN_USAGE}: {name} = {shown(dumps(value), 40)}",)
         return known
 
 

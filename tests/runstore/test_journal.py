@@ -133,7 +133,7 @@ def test_a_newer_format_and_a_segment_without_header_are_refused(tmp_path):
     raised = head[: head.index(b',"crc"')].replace(b'"journal":1', b'"journal":2')
     crc = f"{__import__('zlib').crc32(raised):08x}".encode()
     segments(tmp_path)[0].write_bytes(raised + b',"crc":"' + crc + b'"}\n' + rest)
-    with pytest.raises(InputProblem, match="found 2"):
+    with pytest.raises(InputProblem, match="found format 2"):
         Journal(tmp_path)
 
 
@@ -298,3 +298,33 @@ def test_what_another_process_could_not_reach_or_end_is_not_settled_for_this_one
     assert journal.catch_up() > 0
     assert [journal.settled_failure(key(number)) is not None for number in range(3)] == [True, False, False]
     journal.close()
+
+
+CREATES_AND_REMOVES = """
+import sys
+from pathlib import Path
+from runstore.journal import Journal
+while True:
+    Journal(Path(sys.argv[1])).close()
+"""
+
+
+def test_segments_that_others_take_away_again_are_passed_over(tmp_path):
+    """A process that makes no call leaves no segment, and may end while another one begins."""
+    write(tmp_path, [1])
+    others = [subprocess.Popen([sys.executable, "-c", CREATES_AND_REMOVES, str(tmp_path)]) for _ in range(2)]
+    try:
+        seen = 0
+        for _ in range(20_000):
+            seen += len(segments(tmp_path)) > 1
+            journal = Journal(tmp_path, read_only=True)
+            assert journal.has(key(1))
+            journal.close()
+            if seen == 100:
+                break
+        assert seen, "there was never another segment"
+        assert [other.poll() for other in others] == [None, None], "one of them failed"
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -27,9 +28,7 @@ class Machines:
         protocol = "tls" if is_tls else "tcp"
         options = ("--host", host, "--port", "0", "--protocol", protocol, "--no-dashboard")
         self.scheduler = self._process("scheduler", *options, "--scheduler-file", str(self.file))
-        _until(self.file.is_file)
-        import json
-
+        _until(lambda: self.file.is_file() and self.file.read_text().rstrip().endswith("}"))
         port = json.loads(self.file.read_text())["address"].rpartition(":")[2]
         self.address = f"{protocol}://127.0.0.1:{port}"
 

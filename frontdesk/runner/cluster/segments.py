@@ -10,7 +10,7 @@ import orjson
 
 from frontdesk.runner.cluster.shares import Share
 from runstore.journal import new_segment
-from runstore.segments import checked_lines, header, segments
+from runstore.segments import header, lines_in, segments
 
 BLOCK = 8 << 20
 
@@ -24,10 +24,9 @@ def lines_of(folder: Path, stage: str, share: Share) -> bytes:
 def _lines(folder: Path, stage: str, share: Share) -> Iterator[bytes]:
     named = b'"where":[' + orjson.dumps(stage)
     for path in segments(folder):
-        with path.open("rb", buffering=1 << 20) as file:
-            for _, line in checked_lines(path, file, []):
-                if named in line and share.has(orjson.loads(line)["where"][1]):
-                    yield line
+        for _, line in lines_in(path, []):
+            if named in line and share.has(orjson.loads(line)["where"][1]):
+                yield line
 
 
 def share_of_rows(path: Path, share: Share, id_of: Callable[[dict[str, str]], str]) -> bytes:

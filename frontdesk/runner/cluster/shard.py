@@ -34,6 +34,8 @@ from runstore.problems import Problem
 from runstore.records import Sheet
 
 BEAT_S = 0.2
+MOST_BEATS = 500
+"""A second of all workers together: the scheduler answers a few thousand messages, and lends by them too."""
 DRAIN_S = 30.0
 Desk = Callable[..., Awaitable[Any]]
 
@@ -65,6 +67,11 @@ class Order:
     def holder(self) -> str:
         """The name under which the shard borrows."""
         return f"{self.stage}-{self.share.index}-{self.attempt}"
+
+
+def beat_s(workers: int) -> float:
+    """Seconds between the beats of each of so many workers."""
+    return max(BEAT_S, workers / MOST_BEATS)
 
 
 def run_shard(order: Order) -> dict[str, str]:
@@ -306,8 +313,9 @@ class _Shard:
     # -- the desk
 
     async def _beat_on(self) -> None:
+        every = beat_s(self._order.share.of)
         while True:
-            await asyncio.sleep(BEAT_S)
+            await asyncio.sleep(every)
             try:
                 stop = await self._beat()
             except Exception as error:  # whatever the connection or the scheduler's side raises

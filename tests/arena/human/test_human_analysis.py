@@ -506,6 +506,15 @@ def test_what_a_person_set_aside_is_not_missing(tmp_path: Path) -> None:
         "beta\u3164model",
         "be*ta*-`model",
         "beta.model",
+        "beta\u2212model",
+        "beta·model",
+        "beta:model",
+        "beta -- model",
+        "béta|model",
+        "be\u0301ta~model",
+        "beta</b>-<b>model",
+        "beta&nbsp;model",
+        "beta\\_model",
     ],
 )
 def test_a_name_is_masked_however_it_is_spelled(spelled: str) -> None:
@@ -513,3 +522,18 @@ def test_a_name_is_masked_however_it_is_spelled(spelled: str) -> None:
     assert (
         hide("The alphabetamodels of beta. Model it.", ["beta-model"]) == "The alphabetamodels of beta. Model it."
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "hidden", "kept"),
+    [
+        ("gpt-4o", ["gpt 4 o", "GPT4o", "gpt-4-o"], ["gpt-4", "gpt"]),
+        ("C++", ["c++"], ["C", "a+b"]),
+        ("a1", ["A1"], ["a 1", "ba1"]),
+        ("model (v2)", ["Model (V2)"], ["model v2"]),
+        ("beta-model", ["beta_model"], ["beta, model", "beta (model)", "beta; model", "beta & model"]),
+    ],
+)
+def test_a_name_is_hidden_and_what_is_another_word_is_kept(name: str, hidden: list[str], kept: list[str]) -> None:
+    assert {hide(f"as {said} says", [name]) for said in hidden} == {"as ▮▮▮ says"}
+    assert [hide(f"as {said} says", [name]) for said in kept] == [f"as {said} says" for said in kept]

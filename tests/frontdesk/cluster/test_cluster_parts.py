@@ -14,7 +14,7 @@ from frontdesk.runner import config_file as configuration
 from frontdesk.runner.cluster import addresses, keys
 from frontdesk.runner.cluster.desk import Desk, Seen, Told
 from frontdesk.runner.cluster.segments import Copies, lines_of, share_of_rows
-from frontdesk.runner.cluster.shard import Order, work
+from frontdesk.runner.cluster.shard import BEAT_S, MOST_BEATS, Order, beat_s, work
 from frontdesk.runner.cluster.shares import Share
 from gateway.budget import NOTHING, Budget
 from gateway.engine import Gateway
@@ -364,3 +364,9 @@ def test_a_server_on_each_node_is_asked_at_its_own_loopback_under_one_key(provid
     for wrong in ("per-node:", "per-node:x/v1", "per-node:80 00"):
         with pytest.raises(Problem, match=r"per-node:PORT"):
             Gateway.open({"node": {**settings, "base_url": wrong}})
+
+
+@pytest.mark.parametrize("workers", [1, 50, 100, 1024])
+def test_beats_of_any_number_of_workers_leave_the_scheduler_time_to_lend(workers):
+    assert workers / beat_s(workers) <= MOST_BEATS
+    assert beat_s(1) == beat_s(100) == BEAT_S

@@ -262,6 +262,10 @@ def test_a_configuration_without_tutors_to_compare_makes_a_data_set(
     folder = tmp_path / "run"
     assert main(["run", str(config), "--run", str(folder)]) == 0
     assert "a data set of 4 dialogues" in capsys.readouterr().err
+    assert main(["runs", str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["dialogues"] == 4
+    assert main(["export", str(folder), "--as", "openai", "--out", str(tmp_path / "chats")]) == 0
+    assert f"wrote {tmp_path / 'chats' / 'data-card.md'}" in capsys.readouterr().err
     assert main(["report", str(folder)]) == 2
     assert "has no report; how its students write: tutor-arena quality" in capsys.readouterr().err
     assert main(["export", str(folder), "--as", "openai"]) == 0

@@ -79,6 +79,14 @@ def test_an_endpoint_without_a_verdict_is_named_with_why(tmp_path, capsys):
     assert "claude: 경기 100개 중 판결이 있는 것 0개: 실패한 호출 50건(인증 실패 50건)" in spoken(told, "ko")
 
 
+def test_battles_without_an_outcome_are_counted_on_the_console(tmp_path, capsys):
+    run = RunBuilder(["ureka", "gemini"])
+    run.play(["aaa"] * 3 + ["bbb"] * 2 + ["axx"])
+    verdicts = str(run.write(tmp_path / "run").file("verdicts.jsonl"))
+    assert main(["rate", "--input", verdicts]) == 1
+    assert "note: 1 of 6 matches were invalid and took no part." in capsys.readouterr().out
+
+
 def test_the_first_failure_is_told_in_the_reports_language_and_a_providers_words_are_its_own(tmp_path):
     run = RunBuilder(["ureka", "gemini"], language="ko")
     run.play(["aaa"] * 4)

@@ -7,6 +7,11 @@ from typing import Any
 import pytest
 
 from frontdesk.cli import main
+from tests.support import fake_shapes
+from tests.support.fake_faults import Reply
+from tests.support.fake_provider import FakeProvider
+from tests.support.fake_shapes import Asked
+from tests.support.small_runs import write_config
 
 HONEST = "Sketch it:\n\nStudent: id, name\nCourse: id, title\n\nUse the <thought> tag: <thought>x</thought>\n"
 LEAKING = "<think>They forgot to carry.</think>\n### Teacher\nWhat do you carry?\nStudent: Oh, the one, I see."
@@ -66,3 +71,22 @@ def test_replies_are_kept_and_what_goes_is_told_with_an_example(run: Path) -> No
     assert "baseline teacher | lines of the other side | 2 of 2" in section
     assert "I think it is 8, why?" in section
     assert main(["verify", "--run", str(run)]) == 0
+
+
+def test_what_was_noticed_and_left_in_is_counted_and_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def leaks(asked: Asked, attempt: int) -> Reply | None:
+        if asked.role != "teacher" or asked.shape != "gemini":
+            return None
+        return Reply(fake_shapes.answer(asked, "THOUGHT: it is 42, do not say so.\n\nWhat have you tried?"))
+
+    with FakeProvider(script=leaks) as provider:
+        config = write_config(tmp_path / "c.toml", provider, dialogues=3, subsets=4)
+        assert main(["run", str(config), "--run", str(tmp_path / "run")]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert "simulate: 3 x possible leaked reasoning: dialogues" in said
+    assert "collect: 4 x possible leaked reasoning: gemini" in said
+    report = (tmp_path / "run" / "report.md").read_text()
+    assert "gemini: possible leaked reasoning, 4 of 4" in report
+    assert "simulated dialogues: possible leaked reasoning, 3 of 3" in report

@@ -14,7 +14,10 @@ import aiohttp
 import pytest
 
 from arena.human.folder import StudyFolder
+from arena.human.forms import rubric_questions
 from arena.human.studies import FOLDER
+from arena.human.study import load_study
+from arena.rubrics.rubric import load_rubric
 from frontdesk.cli import main
 from frontdesk.web.chromium import find_chromium
 from frontdesk.web.desk import import_forms, purge, replace, retention_ends, withdraw
@@ -399,6 +402,23 @@ def test_a_study_without_texts_is_planned_but_not_served(
     folder = small(tmp_path)
     assert main(["human", "serve", str(folder.path), "--port", "0"]) == 2
     assert "a text for every planned document" in capsys.readouterr().err
+
+
+def test_an_example_begins_in_the_language_that_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for example, language in (("tutor-votes", "en"), ("document-review", "ko")):
+        folder = tmp_path / example
+        assert main(["human", "init", str(folder), "--example", example, "--language", language]) == 0
+        assert load_study(folder / "study.toml").languages[0] == language
+    said = capsys.readouterr().out
+    assert "read it, change it, then: tutor-arena human plan" in said and "읽고 고친 다음" in said
+
+
+def test_a_rubrics_flag_is_answered_by_yes_and_no_and_its_elements_by_met() -> None:
+    flag, element = rubric_questions(load_rubric("qac"))[:2]
+    assert [option.text["en"] for option in flag.options] == ["yes (1)", "no (0)"]
+    assert [option.text["en"] for option in element.options] == ["met", "not met"]
 
 
 def test_the_commands_write_an_example_and_plan_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -239,7 +239,7 @@ async def test_the_organiser_sees_progress_flags_and_the_export(tmp_path: Path) 
 def _serve(folder: StudyFolder) -> tuple[Started, str]:
     server = start("human", "serve", folder.path, "--port", "0", NO_COLOR="1")
     for line in server.stdout:
-        if address := re.match(rb"organiser: (http://127\.0\.0\.1:\d+)/o/", line):
+        if address := re.search(rb"(http://127\.0\.0\.1:\d+)/o/", line):
             return server, address[1].decode()
     raise AssertionError("the server did not start")
 

@@ -1,17 +1,21 @@
-"""What the reading rules took off what was said: of whom, how often, and what it looked like."""
+"""What the reading rules took off what was said, and what was noticed and left: of whom, and how often."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from frontdesk.report.blocks import Block, Column, Section, Table, Text, cells
 from frontdesk.report.sections.run.data import RunData
+from frontdesk.runner.noticed import noticed, noticed_in
+from gateway.adapters.reading import LEAKED_REASONING, UNKNOWN_USAGE
 from runstore.languages import Words
 from runstore.records import Removed, Role
 
 RULES = ("thinking_removed", "role_prefix", "role_flip", "both_parts")
 SPEAKERS: tuple[Role, ...] = ("student", "teacher")
+_CALLED = {LEAKED_REASONING: "noticed_reasoning", UNKNOWN_USAGE: "noticed_usage"}
 
 
 @dataclass(frozen=True)
@@ -67,4 +71,19 @@ def removed(data: RunData, say: Words) -> Section:
             for row in rows
         ]
         blocks.append(Table(head, table, say("removed_caption")))
+    if lines := [*_noticed(data, say)]:
+        blocks.append(Text(say("noticed", what="; ".join(lines))))
     return Section("removed", say("removed"), blocks)
+
+
+def _noticed(data: RunData, say: Words) -> Iterator[str]:
+    """What came with replies and dialogues as a warning, and was left in: who, what, in how many of how many."""
+    for name in sorted({reply.endpoint for reply in data.replies}):
+        mine = [noticed(reply.warnings) for reply in data.replies if reply.endpoint == name]
+        yield from _warned(name, mine, say)
+    yield from _warned(say("noticed_dialogues"), [noticed_in(dialogue) for dialogue in data.dialogues or []], say)
+
+
+def _warned(who: str, kinds: Sequence[set[str]], say: Words) -> Iterator[str]:
+    for kind, count in sorted(Counter(kind for each in kinds for kind in each).items()):
+        yield f"{who}: {say(_CALLED[kind])}, {say('n_of', n=count, of=len(kinds))}"
