@@ -8,8 +8,10 @@ import pytest
 
 from runstore.languages import VARIABLE, languages, listed, name_of, resource, words
 from runstore.problems import InputProblem, Problem
+from runstore.yaml_file import read_yaml
 
 ROOT = Path(__file__).parents[2]
+FLAGS = "flag_yes: oui (1)\nflag_no: non (0)\n"
 
 
 def test_every_words_file_stands_in_every_language() -> None:
@@ -20,6 +22,7 @@ def test_every_words_file_stands_in_every_language() -> None:
         table = path.name.removesuffix(".en.yaml")
         for language in languages():
             assert words(package, table, language).texts.keys() == words(package, table, "en").texts.keys()
+            read_yaml(path.with_name(f"{table}.{language}.yaml"))  # refuses a key that stands twice
 
 
 def test_words_fill_their_fields_and_keep_braces_in_values() -> None:
@@ -40,7 +43,7 @@ def _own(folder: Path, path: str, text: str) -> None:
 
 def test_a_language_is_added_by_files_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _own(tmp_path, "runstore/words/language.fr.yaml", "name: français\ncased: 'yes'\n")
-    _own(tmp_path, "arena/words/forms.fr.yaml", "met: oui\nnot_met: non\nnot_applicable: sans objet\n")
+    _own(tmp_path, "arena/words/forms.fr.yaml", "met: oui\nnot_met: non\nnot_applicable: sans objet\n" + FLAGS)
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     assert languages() == ("en", "fr", "ko")
     assert words("arena", "forms", "fr")("met") == "oui"
@@ -67,7 +70,7 @@ def test_a_file_that_does_not_fit_english_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, complaint: str
 ) -> None:
     _own(tmp_path, "runstore/words/language.fr.yaml", "name: français\ncased: 'yes'\n")
-    _own(tmp_path, "arena/words/forms.fr.yaml", text)
+    _own(tmp_path, "arena/words/forms.fr.yaml", text + FLAGS)
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     with pytest.raises(InputProblem, match=complaint.replace("{", r"\{")):
         words("arena", "forms", "fr")
