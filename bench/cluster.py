@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import orjson
 
-from bench.cluster_driver import COMMITS, driver
+from bench.cluster_driver import COMMITS, FEW, driven, driver
 from bench.cluster_large import battles, dialogues
 from bench.cluster_lending import lent
 from bench.cluster_outlook import LATENCY_S, LENT_AT_ONCE, Measured, Parts, fitted, outlook
@@ -133,7 +133,8 @@ def measured(*sizes: tuple[int, int]) -> list[Measured]:
             spans.append(run_once(port, workers, calls))
             print(
                 f"{workers} workers, {CONCURRENCY} calls at once each: {calls} calls at 200 ms in "
-                f"{spans[-1].elsewhere_s:.2f} s, published after {spans[-1].whole_s:.2f} s"
+                f"{spans[-1].elsewhere_s:.2f} s ({spans[-1].call_s:.3f} s a call), published after "
+                f"{spans[-1].whole_s:.2f} s"
             )
     return spans
 
@@ -199,10 +200,12 @@ def _outlook(args: argparse.Namespace) -> bool:
     spans = measured(*few, (1, args.calls), *few, (4, args.calls), (2, args.calls), *few)
     long = {span.workers: span for span in spans if span.calls == args.calls}
     _, rate = lending(args)
-    _, driven = driver(argparse.Namespace(most=20_000))
-    told = driven["collect"]
+    told = driven("collect", FEW)
     parts = Parts(
-        merge=told["merge_s"] / told["count"], publish=told["publish_s"] / told["count"], message=1 / rate
+        merge=told["merge_s"] / told["count"],
+        publish=told["publish_s"] / told["count"],
+        message=1 / rate,
+        busy=told["wall_s"] / (told["merge_s"] + told["publish_s"]),
     )
     short = [span for span in spans if span.calls != args.calls]
     return outlook(fitted(short, long[1], CONCURRENCY, parts), [long[2], long[4]], CONCURRENCY)

@@ -58,7 +58,8 @@ class Parts:
 
     ``call``: that holds a place; ``shared``: how much longer it does where so many workers share this machine;
     ``starts``: a stage's start and end by the number of workers, ``more``: the driver's part of one worker more;
-    ``worker_cpu``, ``merge`` and ``publish``: of a call; ``message``: of the scheduler.
+    ``worker_cpu``, ``merge`` and ``publish``: of a call; ``message``: of the scheduler;
+    ``busy``: seconds that the driver took for a second of its CPU, beside whatever else runs here.
     """
 
     call: float = LATENCY_S
@@ -69,10 +70,12 @@ class Parts:
     merge: float = 0.000006
     publish: float = 0.00014
     message: float = 0.0003
+    busy: float = 1.0
 
     def here(self, workers: int) -> Parts:
         """The same for so many workers on this machine, which share its cores."""
-        return replace(self, call=self.call * self.shared.get(workers, 1.0))
+        held = self.shared.get(workers, 1.0)
+        return replace(self, call=self.call * held, merge=self.merge * self.busy, publish=self.publish * self.busy)
 
     def start(self, workers: int) -> float:
         """As it was measured, or the start of the most workers that were and what each further one takes."""
@@ -158,6 +161,7 @@ def fitted(short: Sequence[Measured], long: Measured, concurrency: int, parts: P
         merge=parts.merge,
         publish=parts.publish,
         message=parts.message,
+        busy=parts.busy,
     )
 
 

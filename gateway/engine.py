@@ -357,14 +357,15 @@ class Gateway:
         call.faults.append(fault_row(fault, latency, usd, attempt.bodies))
         self._recorder.event("attempt_failed", target, call, fault.kind, fault.message)
         if target.health.failed(fault):
-            self._stopped(target)
+            self.gave_up(target)
         try:
             return self._wait(target, call, fault.retry)
         except GiveUp as reason:
             message = f"{fault.message} ({reason})" if str(reason) else fault.message
         return await self._fail(target, call, fault.kind, message, self.redactor.text(fault.text))
 
-    def _stopped(self, target: Endpoint) -> None:
+    def gave_up(self, target: Endpoint) -> None:
+        """Tell of an endpoint that is asked no more."""
         reason = f"{target.name}: {target.health.reason}"
         self.events.emit("endpoint_stopped", endpoint=target.name, message=reason)
         self.notify(reason)
@@ -385,7 +386,7 @@ class Gateway:
         target.spent.failed += 1
         self.budget.total.failed += 1
         if not text and target.health.brought_nothing(kind, message, self.budget.trial_calls):
-            self._stopped(target)
+            self.gave_up(target)
         await self._recorder.failed(target, call, kind, message, text)
         failure = failure_named(kind)(target.name, kind, message, len(call.faults), text)
         if self.telemetry is not None:

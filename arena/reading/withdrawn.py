@@ -11,7 +11,8 @@ import re
 
 _BEGINS = r"(?:\A[\s.,;:!…—–\-(\[)\]}\"'*_`]*+|(?<=[.!?…。！？\n])[ \t(\-—–*_]*+)"
 _ALONE = (
-    r"(?:no|nope|nah|wait|hold on|hang on|hm+|actually|oops|whoops|sorry|apologies|correction|retracted|withdrawn)"
+    r"\b(?:no|nope|nah|wait|hold on|hang on|hm+|actually|oops|whoops|sorry|apologies|correction|retracted"
+    r"|withdrawn)\b"
 )
 _ENDS = r"(?=\s*(?:[,.!?…:;—–)\]]|-(?!\w)|\Z)|\s+(?:no|wait|actually|that|it|i|let|this)\b)"
 _ABOUT = (

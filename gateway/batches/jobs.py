@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway.adapters.base import WireReply
@@ -158,9 +159,9 @@ async def _collect(piece: Piece, look: Look) -> None:
     try:
         await _read(piece, look, results)
     finally:
-        for key, result in results.items():
-            if result is not None and not lane.ledger.has_result(key, job):
-                await _record(piece, piece.calls[key], result)
+        new = {key: result for key, result in results.items() if result and not lane.ledger.has_result(key, job)}
+        ends = [await _record(piece, piece.calls[key], result) for key, result in new.items()]
+        _listened(lane, ends)
     left = _left(piece)
     for key, call in left.items():
         why = _TWO_RESULTS if key in results else "the batch gave no result for this request"
@@ -201,19 +202,36 @@ def _left(piece: Piece) -> dict[str, Call]:
     return {key: call for key, call in piece.calls.items() if not ledger.has_result(key, piece.job)}
 
 
-async def _record(piece: Piece, call: Call, result: Result) -> None:
+def _listened(lane: Lane, ends: Sequence[Fault | None]) -> None:
+    """Give up an endpoint that never says anything, by all that a job brought: its next jobs are not bought."""
+    health = lane.target.health
+    if None in ends:
+        health.worked()
+    for fault in ends:
+        if fault is None or fault.text:
+            continue
+        if health.brought_nothing(fault.kind, fault.message, lane.gateway.budget.trial_calls):
+            lane.gateway.gave_up(lane.target)
+
+
+async def _record(piece: Piece, call: Call, result: Result) -> Fault | None:
+    """Write what a result comes to; its fault, where it is no answer."""
     if result.reply is None:
-        await _failed(piece, call, Fault("timeout", result.unfinished, TRANSIENT), None)
-        return
+        fault = Fault("timeout", result.unfinished, TRANSIENT)
+        await _failed(piece, call, fault, None)
+        return fault
     target = piece.lane.target
     try:
         answer = await target.adapter.send(call.sent, Replay([result.reply]))
     except Fault as fault:
         await _failed(piece, call, fault, result.reply)
+        return fault
     except Exception as error:  # an adapter's fault fails one call, not the batch
-        await _failed(piece, call, Fault("unexpected", f"{type(error).__name__}: {error}"), result.reply)
-    else:
-        await piece.lane.ledger.answered(target, call, answer, result.reply.body, piece.job)
+        unexpected = Fault("unexpected", f"{type(error).__name__}: {error}")
+        await _failed(piece, call, unexpected, result.reply)
+        return unexpected
+    await piece.lane.ledger.answered(target, call, answer, result.reply.body, piece.job)
+    return None
 
 
 async def _failed(piece: Piece, call: Call, fault: Fault, reply: WireReply | None) -> None:

@@ -18,7 +18,7 @@ from gateway.batches.ledger import Job, Ledger
 from gateway.batches.plan import affordable, jobs_of
 from gateway.crowd import each
 from gateway.engine import Gateway
-from gateway.errors import Stopped
+from gateway.errors import EndpointStopped, Stopped
 from gateway.prompt import Answer, Ask, Prompt
 from gateway.rereading import recall
 from gateway.rows import Call
@@ -104,6 +104,8 @@ class BatchRunner:
             raise failure
         if self._stop is not None:
             raise self._stop
+        if (reason := target.health.reason) is not None:
+            raise EndpointStopped(endpoint, "endpoint_stopped", reason, 0)
         if self._kept_size <= MOST_KEPT and key not in self._kept[endpoint]:
             self._kept[endpoint][key] = Call(sent, key, repeat, stage, item, 0, 0.0)
             self._kept_size += len(sent)

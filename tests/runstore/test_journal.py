@@ -133,7 +133,7 @@ def test_a_newer_format_and_a_segment_without_header_are_refused(tmp_path):
     raised = head[: head.index(b',"crc"')].replace(b'"journal":1', b'"journal":2')
     crc = f"{__import__('zlib').crc32(raised):08x}".encode()
     segments(tmp_path)[0].write_bytes(raised + b',"crc":"' + crc + b'"}\n' + rest)
-    with pytest.raises(InputProblem, match="found 2"):
+    with pytest.raises(InputProblem, match="found format 2"):
         Journal(tmp_path)
 
 

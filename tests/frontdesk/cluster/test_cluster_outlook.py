@@ -1,6 +1,7 @@
 """The model that `docs/cluster.md` is drawn from: short runs and one worker foretell what several do."""
 
 import heapq
+from dataclasses import replace
 
 import pytest
 
@@ -53,6 +54,8 @@ def test_what_bounds_a_stage_is_its_slowest_part_and_the_driver_comes_after():
     assert limited["limit a minute"] == 160
     assert limited["elsewhere"] == pytest.approx(161)
     assert limited["whole"] == pytest.approx(161 + 16)
+    beside_others = simulated(160_000, 4, 256, replace(parts, busy=2.0).here(4), a_minute=60_000)
+    assert beside_others["whole"] == pytest.approx(161 + 32), "the driver waits for a core"
     assert 10 < limited["leases"] < 11, (
         "a message lends to sixteen, and beats take two hundredths of the scheduler"
     )

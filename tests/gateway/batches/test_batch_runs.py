@@ -16,9 +16,11 @@ from gateway.errors import BudgetReached, CallFailed
 from gateway.prompt import Ask
 from runstore.journal import Journal
 from runstore.problems import Problem
+from tests.support import fake_shapes
 from tests.support.asking import chat
 from tests.support.batch_asker import KINDS, answers, endpoints
 from tests.support.fake_batches import BatchJob
+from tests.support.fake_faults import Reply
 from tests.support.fake_provider import FakeProvider
 from tests.support.fake_shapes import Asked
 
@@ -144,6 +146,28 @@ async def test_a_file_that_holds_less_than_the_job_counts_is_fetched_again_befor
         found = await desk.ask("one", "two", "three")
         assert not [text for text in found if text.startswith("server")]
         assert [len(job.requests) for job in provider.batches.jobs.values()] == jobs
+
+
+@every_kind
+async def test_an_endpoint_that_never_says_anything_gets_no_second_job(
+    provider: FakeProvider, tmp_path: Path, kind: str
+) -> None:
+    """Where a job holds one answer, all its blanks are asked again, as they may have been chance."""
+
+    def says_little(asked: Asked, attempt: int) -> Reply:
+        return Reply(fake_shapes.answer(asked, "" if "q" in asked.last else "Why?"))
+
+    provider.script = says_little
+    blanks = [f"q{number}" for number in range(5)]
+    async with opened(provider, tmp_path / "silent", kind, Budget(trial_calls=4)) as desk:
+        found = await desk.ask(*blanks)
+        assert len(provider.batches.jobs) == 1
+        assert len([text for text in found if text.startswith("endpoint_stopped")]) == 5
+        assert [line for line in desk.said if "brought nothing" in line]
+    provider.reset()
+    async with opened(provider, tmp_path / "once", kind, Budget(trial_calls=4)) as desk:
+        await desk.ask(*blanks, "say")
+        assert [len(job.requests) for job in provider.batches.jobs.values()] == [6, 5, 5]
 
 
 @every_kind
