@@ -74,7 +74,7 @@ def test_a_file_that_does_not_fit_english_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, complaint: str
 ) -> None:
     _own(tmp_path, "runstore/words/language.fr.yaml", "name: français\ncased: 'yes'\n")
-    _own(tmp_path, "arena/words/forms.fr.yaml", text + FLAGS)
+    _own(tmp_path, "arena/words/forms.fr.yaml", text)
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     with pytest.raises(InputProblem, match=complaint.replace("{", r"\{")):
         words("arena", "forms", "fr")
