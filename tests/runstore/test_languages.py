@@ -11,7 +11,8 @@ from runstore.problems import InputProblem, Problem
 from runstore.yaml_file import read_yaml
 
 ROOT = Path(__file__).parents[2]
-FLAGS = "flag_yes: oui (1)\nflag_no: non (0)\n"
+FORMS = "met: oui\nnot_met: non\nflag_yes: oui (1)\nflag_no: non (0)\n"
+"""All the words of the raters' forms but the last."""
 
 
 def test_every_words_file_stands_in_every_language() -> None:
@@ -43,7 +44,7 @@ def _own(folder: Path, path: str, text: str) -> None:
 
 def test_a_language_is_added_by_files_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _own(tmp_path, "runstore/words/language.fr.yaml", "name: français\ncased: 'yes'\n")
-    _own(tmp_path, "arena/words/forms.fr.yaml", "met: oui\nnot_met: non\nnot_applicable: sans objet\n" + FLAGS)
+    _own(tmp_path, "arena/words/forms.fr.yaml", f"{FORMS}not_applicable: sans objet\n")
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     assert languages() == ("en", "fr", "ko")
     assert words("arena", "forms", "fr")("met") == "oui"
@@ -59,18 +60,21 @@ def test_a_language_is_added_by_files_alone(tmp_path: Path, monkeypatch: pytest.
     ("text", "complaint"),
     [
         (
-            "met: oui\nnot_met: non\n",
+            FORMS,
             "not_applicable: found no not_applicable, expected every word",
         ),
-        ("met: oui\nnot_met: non\nnot_applicable: s\nmett: x\n", "mett: found mett, expected the words"),
-        ("met: oui {n}\nnot_met: non\nnot_applicable: s\n", "met: found oui {n}, expected the fields of 'met'"),
+        (f"{FORMS}not_applicable: s\nmett: x\n", "mett: found mett, expected the words"),
+        (
+            f"{FORMS}not_applicable: s\n".replace("oui", "oui {n}", 1),
+            "met: found oui {n}, expected the fields of 'met'",
+        ),
     ],
 )
 def test_a_file_that_does_not_fit_english_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, complaint: str
 ) -> None:
     _own(tmp_path, "runstore/words/language.fr.yaml", "name: français\ncased: 'yes'\n")
-    _own(tmp_path, "arena/words/forms.fr.yaml", text + FLAGS)
+    _own(tmp_path, "arena/words/forms.fr.yaml", text)
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     with pytest.raises(InputProblem, match=complaint.replace("{", r"\{")):
         words("arena", "forms", "fr")
