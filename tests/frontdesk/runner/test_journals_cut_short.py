@@ -90,7 +90,7 @@ def test_a_torn_tail_of_a_finished_run_is_a_loss_too(
     (segment,) = segments(run / "journal")
     segment.write_bytes(segment.read_bytes()[:-9])
     assert main(["run", str(config), "--run", str(run)]) == 2
-    assert "1 answers are gone" in capsys.readouterr().err
+    assert "1 answer is gone" in capsys.readouterr().err
     assert provider.stats.calls == 0
 
 
