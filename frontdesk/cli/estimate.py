@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from frontdesk.runner.power import Reach
 
 ASSUMED: dict[Assumption, str] = {
-    "fewer subsets": "{subsets_wanted:,} subsets are asked for; {dialogues:,} dialogues of {turns} turns hold "
+    "fewer subsets": "{subsets_wanted:,} subsets are asked for; {dialogues:,} dialogues of {turns} turns: "
     "{subsets:,} at most, so {subsets:,} are counted.",
     "subsets given": "Without [simulate], {subsets:,} subsets of your own are assumed ([cut] subsets).",
     "endpoints unknown": "Judging is not counted: without [collect], the endpoints are known only from replies.",
