@@ -49,8 +49,8 @@ _NAMES = frozenset(("a", "b"))
 _NAME = r"(?:(?!: ).)+?"
 """Names and places, never what stands behind a colon and a blank: that is a sentence of its own."""
 
-_GIVEN = frozenset(("values", "came", "had", "earlier"))
-"""Fields that hold what people answered: "no and yes" is no sentence of ours."""
+_GIVEN = frozenset(("values", "came", "had", "earlier", "setting"))
+"""Fields that hold what people answered ("no and yes" is no sentence of ours), or a key, which stays as it is."""
 
 _SPOT = "spot"
 """The field of a place in a file, which may have colons of its own: ``answers.csv, line 3: lay-1, d1, clear``."""

@@ -177,7 +177,12 @@ def _comparable(text: str) -> tuple[str, list[tuple[int, int]]]:
 def _plain(sign: str) -> str:
     """What a letter, a character reference or an escaped sign is compared as; nothing for a tag and the unseen."""
     said = html.unescape(sign) if sign[0] == "&" else sign[1:] or sign if sign[0] == "\\" else sign
-    if (sign[0] == "<" and len(sign) > 1) or said in _EMPHASIS or unicodedata.category(said[0]) == "Cf":
+    if (
+        not said
+        or (sign[0] == "<" and len(sign) > 1)
+        or said in _EMPHASIS
+        or unicodedata.category(said[0]) == "Cf"
+    ):
         return ""
     folded = _without_accent(unicodedata.normalize("NFKC", said)).casefold()
     return "".join("-" if _joins(each) else each for each in folded)

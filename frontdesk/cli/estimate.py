@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from frontdesk.runner.power import Reach
 
 ASSUMED: dict[Assumption, str] = {
-    "fewer subsets": "{subsets_wanted:,} subsets are asked for; {dialogues:,} dialogues of {turns} turns hold "
+    "fewer subsets": "{subsets_wanted:,} subsets are asked for; {dialogues:,} dialogues of {turns} turns: "
     "{subsets:,} at most, so {subsets:,} are counted.",
     "subsets given": "Without [simulate], {subsets:,} subsets of your own are assumed ([cut] subsets).",
     "endpoints unknown": "Judging is not counted: without [collect], the endpoints are known only from replies.",
@@ -142,12 +142,15 @@ def print_stops(config: Config) -> tuple[Cap, ...]:
 
 
 def _print_caps(estimated: Estimate) -> None:
-    from frontdesk.report.figures import count
+    from frontdesk.report.figures import count, significant
 
     for cap in estimated.caps:
         where = f"after stage {cap.after}, in {cap.stage}" if cap.after else f"in its first stage, {cap.stage}"
         least = "at least " if cap.name == "usd" and estimated.usd is None else ""
-        cost = f"{least}{count(cap.planned)} are planned, {count(cap.before)} of them before {cap.stage}"
+        planned, before = (
+            significant(value, 6) if cap.name == "usd" else count(value) for value in (cap.planned, cap.before)
+        )
+        cost = f"{least}{planned} are planned, {before} of them before {cap.stage}"
         tell(f"budget.{cap.name} = {count(cap.cap)}: this would stop at the cap {where}; {cost}.")
         tell(f"To go through, raise budget.{cap.name}.")
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
-import tomllib
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -57,6 +55,8 @@ def _declared(path: Path) -> object:
 def _data(path: Path) -> dict[str, object]:
     match path.suffix:
         case ".toml":
+            import tomllib  # a command that only prints its help reads no file
+
             return tomllib.loads(path.read_bytes().removeprefix(b"\xef\xbb\xbf").decode())
         case ".json" | ".yaml" | ".yml":
             read: object = _json_or_yaml(path)
@@ -67,6 +67,8 @@ def _data(path: Path) -> dict[str, object]:
 
 def _json_or_yaml(path: Path) -> object:
     if path.suffix == ".json":
+        import json
+
         return json.loads(path.read_bytes())
     import yaml  # only a study is written so
 

@@ -190,9 +190,8 @@ def _needed_lines(answer: Answer, wanted: Wanted) -> list[str]:
     if needed is None or needed.value is None:
         return [f"  {answer.reason}"]
     low, high = ("no number" if value is None else f"{value:.0f}" for value in needed.range)
-    rounds = f"{plan.rounds} round{'s' if plan.rounds > 1 else ''}"
     units = f"{plan.subsets} {_unit(answer, 'subsets')}"
-    dialogues = f"{-(-needed.value // plan.subsets):.0f} dialogues x {units} x {rounds}"
+    dialogues = f"{-(-needed.value // plan.subsets):.0f} dialogues x {units} x {plan.rounds} rounds"
     sentence = f"{needed.value:.0f} {_unit(answer)} find this gap with a chance of {wanted.power:.0%}"
     lines = [f"  {sentence}{_in_brackets(answer, f'{low} to {high}')}: {dialogues}"]
     if answer.matches:
@@ -210,10 +209,9 @@ def _plan_lines(answer: Answer, wanted: Wanted) -> list[str]:
     lines = [f"  {wanted.calls} calls:"]
     for way in answer.ways:
         plan = way.spent.plan
-        rounds = f"{plan.rounds} round{'s' if plan.rounds > 1 else ''}, {plan.rule}"
         lines.append(
-            f"    {plan.matches} {_unit(answer, 'subsets')} x {rounds} ({plan.dialogues} dialogues): "
-            f"power {way.spent.power:.0%}{_in_brackets(answer, _shares(way.range))}"
+            f"    {plan.matches} {_unit(answer, 'subsets')} x {plan.rounds} rounds, {plan.rule} "
+            f"({plan.dialogues} dialogues): power {way.spent.power:.0%}{_in_brackets(answer, _shares(way.range))}"
         )
     lines.append("  More subsets before more rounds: a further round sees the same subset again.")
     return lines

@@ -15,6 +15,7 @@ from frontdesk.report.sections.run.spending import spending_of
 from frontdesk.report.writers.markdown import markdown
 from frontdesk.runner.shortfall import shortfall
 from frontdesk.runner.source import Source
+from runstore.english import in_number
 from runstore.languages import name_of
 
 TO_FILL = "(to be filled in by whoever publishes this data set)"
@@ -145,8 +146,8 @@ def _making(source: Source) -> Section:
     if source.has("verdicts.jsonl"):
         short = shortfall(source.folder, source.config, source.folder.verdicts())
         if short is not None:
-            facts.append(("verdicts", short.note or f"all {short.asked} that were asked for"))
-            facts += [("without a verdict", sentence) for sentence in short.absent]
+            facts.append(("verdicts", in_number(short.note or f"all {short.asked} that were asked for")))
+            facts += [("without a verdict", in_number(sentence)) for sentence in short.absent]
     failures = Counter(failure.stage for failure in source.failures)
     facts += [(f"failures: {stage}", str(times)) for stage, times in sorted(failures.items())]
     return Section("making", "How it was made", [Table(head, endpoints, title="Models"), _facts(facts)])

@@ -20,6 +20,7 @@ from frontdesk.runner.families import family_of
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.shortfall import Shortfall, shortfall
 from gateway.adapters.catalog import settings_of as endpoint_settings
+from runstore.english import in_number
 from runstore.problems import InputProblem, Problem
 from runstore.publish import Cell, write_csv, write_json
 from runstore.records import Judgment, Reply, Subset, Verdict
@@ -172,7 +173,8 @@ def write_records(folder: Path, board: Leaderboard) -> list[Path]:
     """``leaderboard.json`` and ``leaderboard.csv``; the paths."""
     paths = [folder / "leaderboard.json", folder / "leaderboard.csv"]
     write_json(paths[0], board.to_json())
-    write_csv(paths[1], CSV_HEADER, [[*_csv_row(model), " · ".join(board.notes)] for model in board.models])
+    notes = in_number(" · ".join(board.notes))
+    write_csv(paths[1], CSV_HEADER, [[*_csv_row(model), notes] for model in board.models])
     return paths
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from runstore.languages import VARIABLE, languages, listed, name_of, resource, words
 from runstore.problems import InputProblem, Problem
+from runstore.yaml_file import read_yaml
 
 ROOT = Path(__file__).parents[2]
-
 FORMS = "met: oui\nnot_met: non\nflag_yes: oui (1)\nflag_no: non (0)\n"
 """All the words of the raters' forms but the last."""
 
@@ -23,6 +23,7 @@ def test_every_words_file_stands_in_every_language() -> None:
         table = path.name.removesuffix(".en.yaml")
         for language in languages():
             assert words(package, table, language).texts.keys() == words(package, table, "en").texts.keys()
+            read_yaml(path.with_name(f"{table}.{language}.yaml"))  # refuses a key that stands twice
 
 
 def test_words_fill_their_fields_and_keep_braces_in_values() -> None:

@@ -299,6 +299,7 @@ def test_straight_lining_and_speed_are_signs_only_where_they_repeat() -> None:
 def test_names_are_masked_as_whole_words_whatever_their_case() -> None:
     assert hide("I am GPT-4o, gpt-4o! Not GPT-4ox.", ["GPT-4o"]) == "I am ▮▮▮, ▮▮▮! Not GPT-4ox."
     assert hide("plain", [""]) == "plain"
+    assert hide("&#1; GPT-4o &#x0; &none;", ["GPT-4o"]) == "&#1; ▮▮▮ &#x0; &none;", "references that name no sign"
 
 
 def test_names_are_masked_where_korean_particles_follow_them() -> None:

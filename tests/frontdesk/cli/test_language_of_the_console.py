@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from frontdesk.cli import main
+from frontdesk.runner.told import speak, told
+from gateway.retry import ADVICE
 from tests.support.fake_provider import FakeProvider
 from tests.support.human_site import planned
+from tests.support.korean import english
 from tests.support.small_runs import write_config
 
 
@@ -64,3 +68,33 @@ def test_what_cannot_be_read_is_refused_in_english(
     (tmp_path / "c.toml").write_text(text)
     assert main(["estimate", str(tmp_path / "c.toml")]) == 2
     assert "expected" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "beta: stopped after its first 30 calls brought nothing: only blank replies in 3 tries; " + ADVICE,
+        "stopped: the cap of 2,000 tokens is reached: 1,900 spent; to go on, raise budget.tokens",
+        "budget.calls = 9: this would stop at the cap after stage a, in cut; 4 are planned, 1 of them before cut.",
+        "To go through, raise budget.tokens.",
+        "the batch gave two results for this request that differ",
+        "the batch gave no result for this request",
+        "the file holds 3 of 5 results",
+        "12 verdicts find it with a chance of 80%; the smallest win rate they find with 80%: none",
+        "12 matches find it with a chance of 80% (70% to 90%); the smallest win rate they find with 80%: 60.0%",
+        "40 verdicts find this gap with a chance of 80%: 10 dialogues x 4 verdicts x 1 rounds",
+        "40 matches find this gap with a chance of 80% (30 to no number): 10 dialogues x 4 subsets x 3 rounds",
+        "40 verdicts x 3 rounds, majority (10 dialogues): power 80%",
+        "40 subsets x 1 rounds, majority (10 dialogues): power 80% (70% to 90%)",
+        "Verdicts are counted, not matches: a match has 3, one a criterion.",
+        "How sure is not known: 2 of the 3 dialogues that a range takes.",
+    ],
+)
+def test_keys_stay_as_they_are_typed_and_all_else_is_korean(line: str) -> None:
+    speak("ko")
+    try:
+        said = told(line)
+    finally:
+        speak(None)
+    assert english([said], "", {"beta"}) == []
+    assert re.findall(r"budget\.[a-z_]+", said) == re.findall(r"budget\.[a-z_]+", line)

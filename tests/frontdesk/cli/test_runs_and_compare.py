@@ -88,7 +88,7 @@ def test_runs_lists_folders_with_state_and_decision(tmp_path: Path, capsys: pyte
     assert main(["runs", str(tmp_path), "--json", "--cost"]) == 0
     done, half = map(json.loads, capsys.readouterr().out.splitlines())
     assert (done["state"], done["leader"], done["better"]) == ("rated", "ureka", ["gemini"])
-    assert (half["state"], half["leader"], half["dialogues"]) == ("collected", None, None)
+    assert (half["state"], half["leader"], half["dialogues"]) == ("collected", None, 3)
     assert done["endpoints"] == ["ureka", "gemini"]
     assert main(["runs", str(tmp_path)]) == 0
     assert "ureka better than gemini" in capsys.readouterr().out

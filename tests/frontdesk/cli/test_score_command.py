@@ -310,7 +310,9 @@ def test_a_cap_stops_the_run_with_what_is_finished_and_more_money_ends_it(
     config.write_text(text.replace("calls = 10000", "calls = 5"), encoding="utf-8")
     assert score(config, source, out) == 3
     assert len((out / "sheets.jsonl").read_text(encoding="utf-8").splitlines()) == 5
-    assert "호출 5건의 한도에 닿았습니다. 이어 가려면 budget.calls를 올리세요. 12개 중 5개" in capsys.readouterr().err
+    assert (
+        "호출 5건의 한도에 닿았습니다. 이어 가려면 budget.calls를 올리세요. 12개 중 5개" in capsys.readouterr().err
+    )
     notes = json.loads((out / "score.json").read_bytes())["notes"]
     assert notes[0] == "j: 12 sheets wanted, 7 not asked, the run was stopped."
     config.write_text(text, encoding="utf-8")

@@ -83,7 +83,7 @@ def test_subsets_that_cannot_be_cut_are_not_counted_and_the_estimate_says_so(pro
     path.write_text(path.read_text().replace("turns = 4", "turns = 2"))
     assert main(["run", str(path), "--dry-run"]) == 0
     out = capsys.readouterr().out
-    assert "500 subsets are asked for; 1 dialogues of 2 turns hold 2 at most, so 2 are counted." in out
+    assert "500 subsets are asked for; 1 dialogue of 2 turns: 2 at most, so 2 are counted." in out
     workload = plan.workload(configuration.load(path))
     assert (workload.subsets, workload.subsets_wanted, workload.replies, workload.rounds) == (2, 500, 4, 6)
     assert main(["run", str(path), "--run", str(tmp_path / "run")]) == 1

@@ -94,7 +94,7 @@ def _texts(live: Live, say: Words) -> list[Section]:
         for each in reversed(live.unreadable)
     ]
     failures = [
-        cells(each.endpoint, each.stage, each.kind, spoken_message(each.message[:LONGEST], live.language))
+        cells(each.endpoint, each.stage, each.kind, spoken_message(each.message, live.language)[:LONGEST])
         for each in reversed(live.failures)
     ]
     shown = (
