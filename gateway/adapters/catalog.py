@@ -39,6 +39,8 @@ KEY_VARIABLES: dict[str, str] = {
 }
 """Where a vendor's own public address is used, the variable that holds its key unless another is named."""
 
+_VARIABLE = re.compile(r"\$\{[A-Za-z_]\w*\}")
+
 
 def adapter_class(kind: str) -> type[Any]:
     """The adapter's class; its module is imported only now. Raises Problem for an unknown kind."""
@@ -70,6 +72,11 @@ def settings_of(name: str, raw: Mapping[str, Any]) -> EndpointSettings:
             f"{where}.{place}: holds a key; keys belong into environment variables (api_key_env, or ${{VARIABLE}} "
             "in headers), because the configuration is copied into the run folder"
         )
+    for key in ("base_url", "extra_body", "extra_headers"):
+        if found := _VARIABLE.search(str(raw.get(key))):
+            raise Problem(
+                f"{where}.{key}: {found[0]} is not filled in here; name the variable of a key in api_key_env"
+            )
     for key in raw:
         value = getattr(made, key)
         if isinstance(value, float) and not math.isfinite(value):

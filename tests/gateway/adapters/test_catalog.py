@@ -103,6 +103,24 @@ LITERAL = "sk-proj-AbCdEf0123456789xyz"
 
 
 @pytest.mark.parametrize(
+    "settings",
+    [
+        {"extra_headers": {"api-key": "${AZURE}"}},
+        {"extra_body": {"user": "${USER_OF_OURS}"}},
+        {"base_url": "http://${HOST}/v1"},
+        {"base_url": ["http://127.0.0.1:1/v1", "http://127.0.0.1:2/${PATH_OF_OURS}"]},
+    ],
+)
+@pytest.mark.parametrize("kind", ["openai", "anthropic", "gemini"])
+def test_a_variable_that_nobody_fills_in_is_refused(settings: dict[str, Any], kind: str) -> None:
+    if not set(settings) <= set(catalog.adapter_class(kind).Settings.model_fields):
+        settings = {"base_url": "http://127.0.0.1:1/${NONE}"}
+    (key,) = settings
+    with pytest.raises(Problem, match=rf"endpoints\.t\.{key}: \$\{{\w+\}} is not filled in here"):
+        catalog.build("t", {"kind": kind, "model": "m", **settings}, environ={"GEMINI_API_KEY": "k" * 32})
+
+
+@pytest.mark.parametrize(
     ("settings", "place"),
     [
         ({"extra_body": {"note": f"use {LITERAL} please"}}, "extra_body.note"),
