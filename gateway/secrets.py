@@ -63,8 +63,8 @@ class Redactor:
         except orjson.JSONDecodeError:
             value = None
         if isinstance(value, dict | list | str):
-            return orjson.dumps(self._value(value))
-        for secret in self._bytes:
+            data = orjson.dumps(self._value(value))
+        for secret in self._bytes:  # in JSON only what goes beyond a text, such as a key in quotes
             data = data.replace(secret, MARK.encode())
         return data
 

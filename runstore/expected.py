@@ -23,6 +23,9 @@ WORDS = {
 }
 """What values are called, by the kind of error."""
 
+_BEGINS = re.compile(r"[A-Z][a-z]*\b")
+"""An ordinary word at the start of a sentence, not a name in capitals or with digits (``JSON``, ``E7``)."""
+
 
 def expected_of(first: ErrorDetails) -> str:
     """What was expected, for an :class:`~runstore.problems.InputProblem`."""
@@ -36,4 +39,6 @@ def expected_of(first: ErrorDetails) -> str:
         near = nearest(str(given), choices)
         return f"one of {', '.join(choices)}" + (f" (did you mean {near!r}?)" if near else "")
     said = first["msg"].removeprefix("Value error, ")
-    return WORDS.get(first["type"], said[:1].lower() + said[1:]).removeprefix("input should be ")
+    if _BEGINS.match(said):
+        said = said[:1].lower() + said[1:]
+    return WORDS.get(first["type"], said).removeprefix("input should be ")

@@ -137,9 +137,9 @@ def wait_for(page: Any, found: str) -> None:
 
 def test_a_match_is_found_by_its_whole_text_and_read(page: Any) -> None:
     page.locator("#query").fill(NEEDLE)
-    wait_for(page, f"3 of {MATCHES} matches")
+    wait_for(page, f"Matches: 3 of {MATCHES}")
     page.locator("form").get_by_label("Pair").select_option(index=1)
-    wait_for(page, f"1 of {MATCHES} matches")
+    wait_for(page, f"Matches: 1 of {MATCHES}")
     page.locator("#list a").focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("#match .beside")

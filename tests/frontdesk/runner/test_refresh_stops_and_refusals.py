@@ -15,7 +15,7 @@ REFUSED = [
     ([], "--add NAME"),
     (["--add", "fourth"], "'fourth' is not in the run"),
     (["--drop", "nobody"], "found 'nobody', expected one of 'gemini'"),
-    (["--drop", "ureka", "--drop", "third"], "1 endpoints would be left"),
+    (["--drop", "ureka", "--drop", "third"], "1 endpoint would be left"),
     (["--add", "third", "--drop", "third"], "both to be added and to be dropped"),
     (["--add", "third", "--add", "third"], "named twice"),
     (["--add", "third", "--against", "ureka"], "meets everybody"),
