@@ -12,7 +12,7 @@ help: ## print this list
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fast,local,bedrock,litellm,parquet,xlsx,plots,otel,cluster]' --group dev
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -e '.[fast,local,bedrock,litellm,parquet,xlsx,plots,otel,cluster]' --group dev
 	@touch $@
 
 setup: $(STAMP) ## create .venv with everything that development needs
@@ -31,12 +31,12 @@ browser:
 
 .venv-inspect/.installed:
 	$(PYTHON) -m venv .venv-inspect
-	.venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check 'inspect_ai>=0.3.150' 'pandas>=2.2' 'pyarrow>=17'
+	.venv-inspect/bin/python -m pip install --quiet --no-compile --disable-pip-version-check 'inspect_ai>=0.3.150' 'pandas>=2.2' 'pyarrow>=17'
 	@touch $@
 
 inspect: .venv-inspect/.installed ## an environment of its own for inspect_ai, which reads our logs in a test
 
-test: $(STAMP) ## all checks and all tests
+test: ## all checks and all tests; the environments are made side by side
 	$(MAKE) --jobs=3 --output-sync=target check browser inspect
 	$(BIN)/python -m pytest -n 4 --dist loadfile
 	$(MAKE) wheel
