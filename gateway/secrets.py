@@ -44,7 +44,8 @@ class Redactor:
 
     def _take(self, secrets: Iterable[str]) -> None:
         self._secrets.update(secrets)
-        forms = {form for secret in self._secrets if len(secret) >= SHORTEST_KEY for form in _forms(secret)}
+        keys = {key for secret in self._secrets for key in (secret, secret.strip("\"'"))}  # some files keep quotes
+        forms = {form for key in keys if len(key) >= SHORTEST_KEY for form in _forms(key)}
         self._texts = tuple(sorted(forms, key=lambda form: (-len(form), form)))
         self._bytes = tuple(form.encode() for form in self._texts)
 
@@ -62,9 +63,11 @@ class Redactor:
             value = orjson.loads(data)
         except orjson.JSONDecodeError:
             value = None
-        if isinstance(value, dict | list | str):
+        if isinstance(value, dict | list):
+            return orjson.dumps(self._value(value))
+        if isinstance(value, str):  # the quotes of a text that stands alone may be the key's own
             data = orjson.dumps(self._value(value))
-        for secret in self._bytes:  # in JSON only what goes beyond a text, such as a key in quotes
+        for secret in self._bytes:
             data = data.replace(secret, MARK.encode())
         return data
 

@@ -114,6 +114,18 @@ def test_a_key_is_found_however_it_is_written(secret):
     assert redactor.data(secret.encode()) == MARK.encode() or secret in MARK
 
 
+def test_a_number_that_holds_a_keys_digits_leaves_json_as_it_is():
+    body = b'{"created":1712345678,"a":["12345678"]}'
+    assert orjson.loads(Redactor(["12345678"]).data(body)) == {"created": 1712345678, "a": [MARK]}
+
+
+@pytest.mark.parametrize("around", ['"', "'"])
+def test_a_key_that_was_read_with_its_quotes_is_found_without_them(around):
+    redactor = Redactor([f"{around}sk-0123456789{around}"])
+    assert redactor.data(b'{"said":"sk-0123456789"}') == orjson.dumps({"said": MARK})
+    assert redactor.text("the key sk-0123456789 is wrong") == f"the key {MARK} is wrong"
+
+
 @pytest.mark.parametrize("before", ["", "u", "us", "user:"])
 @pytest.mark.parametrize("encode", [b64encode, urlsafe_b64encode])
 def test_a_key_inside_of_a_text_in_base64_is_found(before, encode):
