@@ -174,7 +174,9 @@ def peer(name: str, port: int, calls: int) -> Figures | None:
     if subprocess.run(install, capture_output=True, check=False).returncode:
         print(f"{name}: could not be installed, not measured")
         return None
-    command = [python, HERE / "gateway_peers.py", name, "--port", str(port), "--calls", str(calls), "--core", "0"]
+    measured = ["--port", str(port), "--calls", str(calls), "--core", "0"]
+    # -P: this folder's datasets.py is not the package that curator loads.
+    command = [python, "-P", HERE / "gateway_peers.py", name, *measured]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **encodings()})
     if done.returncode:
         print(f"{name}: failed, not measured: {done.stderr.strip().splitlines()[-1:]}")
