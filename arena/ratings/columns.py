@@ -97,12 +97,10 @@ def _from_arrow(column: Any) -> Encoded:
         chunked = chunked.cast(pa.string())
     given = pa.types.is_dictionary(chunked.type)
     if not given:
+        if (known := _from_long(pa, chunked)) is not None:
+            return known
         if chunked.nbytes < _COPIED:  # one dictionary is made in half the time that many take to be made one
-            whole = chunked.combine_chunks()
-            whole = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
-            if (known := _from_whole(pa, whole)) is not None:
-                return known
-            chunked = pa.chunked_array([whole])
+            chunked = pa.chunked_array([_whole(pa, chunked)])
         chunked = chunked.dictionary_encode()
     chunked = chunked.unify_dictionaries()
     if not chunked.num_chunks:
@@ -114,17 +112,22 @@ def _from_arrow(column: Any) -> Encoded:
     return _used(codes, values, missing) if given else Encoded(codes, values, missing)
 
 
-def _from_whole(pa: Any, array: Any) -> Encoded | None:
+def _whole(pa: Any, chunked: Any) -> Any:
+    whole = chunked.combine_chunks()
+    return pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
+
+
+def _from_long(pa: Any, chunked: Any) -> Encoded | None:
     """A long column without missing values in less time than Arrow's own dictionary takes; None where it is none.
 
     What its first rows hold says whether values are few, which are then looked up and not collected, or many.
     """
-    if len(array) < _LONG or array.null_count:
+    if len(chunked) < _LONG or chunked.null_count:
         return None
-    seen = array[:_SAMPLE].dictionary_encode().dictionary
+    seen = chunked[:_SAMPLE].unique()
     if len(seen) > _MANY:
-        return _of_many(pa, array)
-    codes = arrow("compute").index_in(array, value_set=seen)
+        return _of_many(pa, _whole(pa, chunked)) if chunked.nbytes < _COPIED else None
+    codes = arrow("compute").index_in(chunked, value_set=seen)
     return None if codes.null_count else Encoded(codes.to_numpy(), seen.to_pylist())
 
 
