@@ -121,12 +121,12 @@ def interval(
     wide = math.exp(min(half / apart, 700.0))
     lower = min(value - half, value - bias - half, 1 - apart * wide)
     upper = max(value + half, value - bias + half, 1 - apart / wide)
-    if lower <= -1 and upper >= 1:
-        parts = "groups" if among.clusters > among.count else among.unit
-        few = f"{max(1, int(movers + 1e-9))} of {among.count} {parts} hold what moves it"
-        return None, f"no interval: {few}, so it would reach from -1 to 1"
-    pooled = f" in {among.count} groups" if among.clusters > among.count else ""
-    return clipped(lower, upper), f"jackknife over {among.clusters} {among.unit}{pooled}, t"
+    is_pooled = among.clusters > among.count
+    method = f"jackknife over {among.clusters} {among.unit}{f' in {among.count} groups' if is_pooled else ''}, t"
+    if lower <= -1 and upper >= 1:  # left out, those that are made would be of samples without what is rare
+        few = f"{max(1, int(movers + 1e-9))} of {among.count} {'groups' if is_pooled else among.unit}"
+        method += f"; {few} hold what moves it, so it reaches from -1 to 1"
+    return clipped(lower, upper), method
 
 
 @dataclass(frozen=True)

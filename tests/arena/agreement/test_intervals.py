@@ -111,8 +111,10 @@ def test_complete_disagreement_has_no_interval(is_one_pair_of_labels: bool):
 
 
 @pytest.mark.parametrize(("items", "apart"), [(20, 1), (20, 2), (100, 1), (400, 1)])
-def test_where_one_or_two_items_hold_all_that_differs_there_is_no_interval(items: int, apart: int):
-    """It would be everything from -1 to 1, which tells nothing: so it says what it hangs on."""
+def test_an_interval_that_is_everything_says_what_it_hangs_on(
+    items: int, apart: int
+):
+    """Left out, the intervals that are made would be those of samples without what is rare."""
     first = np.arange(items) % 2 + 1.0
     second = np.where(np.arange(items) < apart, 3 - first, first)
     table = np.column_stack([first, second])
@@ -120,11 +122,11 @@ def test_where_one_or_two_items_hold_all_that_differs_there_is_no_interval(items
     found = (gwet_ac1(counts), fleiss_kappa(counts), krippendorff(table, "nominal"), cohen_kappa(first, second))
     for one in found:
         assert one.value == pytest.approx(1 - 2 * apart / items, abs=0.01)
-        assert one.interval is None
-    unit = "groups" if items > 100 else "items"
-    held = f"{apart} of {min(items, 100)} {unit} hold what moves it, so it would reach from -1 to 1"
-    assert found[-1].interval_method == f"no interval: {held}"
-    assert spoken(found[-1].interval_method, "ko").startswith("구간 없음: 값을 움직이는 것이")
+        assert one.interval == (-1.0, 1.0)
+    over, unit = (f"{items} items in 100 groups", "groups") if items > 100 else (f"{items} items", "items")
+    held = f"{apart} of {min(items, 100)} {unit} hold what moves it, so it reaches from -1 to 1"
+    assert found[-1].interval_method == f"jackknife over {over}, t; {held}"
+    assert "잭나이프, t; 값을 움직이는 것이" in spoken(found[-1].interval_method, "ko")
     assert percent_agreement(table).interval is not None
 
 

@@ -68,8 +68,9 @@ def table(statistics: Iterable[Statistic], level: float, say: Words) -> Table:
 
 def _remarks(figure: Statistic, say: Words) -> str:
     because = say("not_estimable", reason=spoken(figure.reason, say.language)) if figure.value is None else ""
-    no_interval = "" if figure.interval or figure.value is None else figure.interval_method or ""
-    said = (no_interval, *figure.notes)
+    tells_something = figure.interval is not None and figure.interval != (-1.0, 1.0)
+    why = "" if tells_something or figure.value is None else figure.interval_method or ""
+    said = (why, *figure.notes)
     return "; ".join(part for part in (because, *(spoken(part, say.language) for part in said)) if part)
 
 
