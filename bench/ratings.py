@@ -5,10 +5,9 @@
 Installs arena-rank, evalica and choix into an environment of its own (a temporary folder, or DIR to keep it),
 makes battles of known strengths, and runs every library in a process of its own with one BLAS thread. "fastchat"
 is the method that FastChat publishes (unique rows, then L-BFGS on the logistic loss), written here anew. Times are
-minima of repeats in seconds of the process's own CPU time (neighbours on a shared machine hardly touch it), from a
-data frame of strings to ratings; ours with jackknife
-intervals. Peak memory is the whole process, imports
-and data frame included.
+minima of repeats, in seconds waited (each library may use the machine's cores as it does) and in seconds of CPU
+(which neighbours on a shared machine hardly touch), from a data frame of strings to ratings; ours with jackknife
+intervals. Peak memory is the whole process, imports and data frame included.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -71,15 +71,29 @@ def make(folder: Path, battles: int, models: int) -> Path:
     return path
 
 
-def timed(work: Callable[[], Any], repeats: int) -> tuple[Any, float]:
-    """The last result and the shortest time; short tasks are repeated for some seconds (the machine is shared)."""
-    times: list[float] = []
-    result: Any = None
-    while len(times) < repeats or sum(times) < SECONDS:
-        start = time.process_time()
-        result = work()
-        times.append(time.process_time() - start)
-    return result, min(times)
+@dataclass(frozen=True)
+class Shortest:
+    """The shortest of repeated times, in seconds waited and in seconds of CPU, and the ``last`` result."""
+
+    last: Any
+    waited: float
+    cpu: float
+
+    def named(self, name: str = "seconds") -> dict[str, float]:
+        """As a task tells it."""
+        return {name: self.waited, f"{name}_cpu": self.cpu}
+
+
+def timed(work: Callable[[], Any], repeats: int) -> Shortest:
+    """Short tasks are repeated for some seconds (the machine is shared)."""
+    waited, used = list[float](), list[float]()
+    last: Any = None
+    while len(waited) < repeats or sum(waited) < SECONDS:
+        start, cpu = time.perf_counter(), time.process_time()
+        last = work()
+        used.append(time.process_time() - cpu)
+        waited.append(time.perf_counter() - start)
+    return Shortest(last, min(waited), min(used))
 
 
 def ours(path: Path, repeats: int) -> dict[str, float]:
@@ -95,7 +109,7 @@ def ours(path: Path, repeats: int) -> dict[str, float]:
     frame = pd.read_parquet(path)
     plain = [frame[name] for name in ("model_a", "model_b", "winner")]
     jackknife = Settings()
-    _, seconds = timed(lambda: estimate(from_columns(*plain), jackknife), repeats)
+    plainly = timed(lambda: estimate(from_columns(*plain), jackknife), repeats)
     memory = peak()
     battles = from_columns(*plain, cluster=frame["cluster"])
     found = estimate(battles, jackknife)
@@ -103,19 +117,14 @@ def ours(path: Path, repeats: int) -> dict[str, float]:
 
     # The fit that the resamples follow has read the clusters and has their scores, for its intervals.
     units = score_units(battles, found.design, found.fitted, clustered=True)
-    _, resampling = timed(lambda: one_step(found.fitted, units, battles, 1000, 1), repeats)
+    resampling = timed(lambda: one_step(found.fitted, units, battles, 1000, 1), repeats)
     by = {name: frame[name] for name in ("cluster", "fine")}
     clustered, fine = (
-        timed(lambda column=column: estimate(from_columns(*plain, cluster=column), jackknife), repeats)[1]
+        timed(lambda column=column: estimate(from_columns(*plain, cluster=column), jackknife), repeats)
         for column in by.values()
     )
-    return {
-        "seconds": seconds,
-        "clustered": clustered,
-        "fine": fine,
-        "resamples_1000": resampling,
-        "mb_in_memory": memory,
-    }
+    told = plainly.named() | clustered.named("clustered") | fine.named("fine")
+    return told | resampling.named("resamples_1000") | {"mb_in_memory": memory}
 
 
 def streamed(path: Path, repeats: int) -> dict[str, float]:
@@ -125,8 +134,7 @@ def streamed(path: Path, repeats: int) -> dict[str, float]:
     from arena.ratings.settings import Settings
 
     columns = Columns(cluster=None)
-    _, seconds = timed(lambda: estimate(read_battles(path, columns), Settings()), repeats)
-    return {"seconds": seconds}
+    return timed(lambda: estimate(read_battles(path, columns), Settings()), repeats).named()
 
 
 def fastchat(path: Path, repeats: int) -> dict[str, float]:
@@ -157,7 +165,7 @@ def fastchat(path: Path, repeats: int) -> dict[str, float]:
 
         return minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B", options={"gtol": 1e-6}).x
 
-    return {"seconds": timed(fit, repeats)[1]}
+    return timed(fit, repeats).named()
 
 
 def evalica(path: Path, repeats: int) -> dict[str, float]:
@@ -172,7 +180,7 @@ def evalica(path: Path, repeats: int) -> dict[str, float]:
         winners = [words[word] for word in frame["winner"]]
         return library.bradley_terry(frame["model_a"], frame["model_b"], winners)
 
-    return {"seconds": timed(fit, repeats)[1]}
+    return timed(fit, repeats).named()
 
 
 def arena_rank(path: Path, repeats: int) -> dict[str, float]:
@@ -195,9 +203,9 @@ def arena_rank(path: Path, repeats: int) -> dict[str, float]:
         return BradleyTerry(n_competitors=len(data.competitors)).compute_ratings_and_cis(data)
 
     fit()
-    seconds = timed(fit, max(repeats - 1, 1))[1]
+    fitting = timed(fit, max(repeats - 1, 1))
     intervals()
-    return {"seconds": seconds, "with_intervals": timed(intervals, max(repeats - 1, 1))[1]}
+    return fitting.named() | timed(intervals, max(repeats - 1, 1)).named("with_intervals")
 
 
 def choix_dense(path: Path, repeats: int) -> dict[str, float]:
@@ -217,7 +225,7 @@ def choix_dense(path: Path, repeats: int) -> dict[str, float]:
         wins = np.bincount(a * size + b, share, size * size) + np.bincount(b * size + a, 1 - share, size * size)
         return choix.ilsr_pairwise_dense(wins.reshape(size, size))
 
-    return {"seconds": timed(fit, repeats)[1]}
+    return timed(fit, repeats).named()
 
 
 TASKS = {
@@ -287,14 +295,18 @@ def against_peers(bench: Bench, battles: int) -> None:
         for key, label in (("seconds", task), ("with_intervals", f"{task} + intervals")):
             if key in found:
                 goal = f"   (wanted: {wanted}x)" if wanted and key == "seconds" and battles >= 1_000_000 else ""
-                ratio = found[key] / own["seconds"]
-                print(f"  {label:<24}{found[key]:8.3f} s {ratio:6.1f}x   {found['mb']:.0f} MB{goal}")
+                print(f"  {label:<24}{found[key]:8.3f} s {_times(found, own, key)}   {found['mb']:.0f} MB{goal}")
     for key, count in (("clustered", CLUSTERS), ("fine", FINE)):
-        against = ", ".join(f"{peers[task]['seconds'] / own[key]:.1f}x {task}" for task in peers if peers[task])
+        against = ", ".join(f"{_times(peers[task], own, by=key)} {task}" for task in peers if peers[task])
         print(f"  ours by {count:,} clusters {own[key]:.3f} s: {against}")
     share = own["resamples_1000"] / own["clustered"]
     print(f"  clustered fit {own['clustered']:.3f} s, then 1,000 resamples {own['resamples_1000']:.3f} s")
     print(f"  = {share:.2f} of the fit (wanted: below 0.5)")
+
+
+def _times(theirs: dict[str, float], own: dict[str, float], key: str = "seconds", by: str = "seconds") -> str:
+    """How many times as long a peer takes: waited, and of CPU."""
+    return f"{theirs[key] / own[by]:.1f}x (CPU {theirs[f'{key}_cpu'] / own[f'{by}_cpu']:.1f}x)"
 
 
 def by_size(bench: Bench, sizes: list[int], models: list[int]) -> None:

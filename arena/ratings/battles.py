@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.ratings.cells import UNKNOWN_FIRST, CellCounts, Cells, coded, keys, sums
-from arena.ratings.columns import Encoded, encode
+from arena.ratings.columns import Encoded, encode_all
 from runstore.problems import InputProblem
 
 Ints = NDArray[np.int64]
@@ -155,18 +155,12 @@ def from_columns(
     Raises InputProblem naming the row (from 1) for an unknown outcome, a missing name, a weight below zero.
     """
     collector = Collector(keep_rows=keep_rows, names=names, cluster_name=cluster_name)
-    collector.add(
-        Chunk(
-            encode(model_a),
-            encode(model_b),
-            encode(winner),
-            None if first is None else encode(first),
-            None if weight is None else np.asarray(weight, np.float64),
-            None if cluster is None else encode(cluster),
-            {name: encode(column) for name, column in (categories or {}).items()},
-            dict(covariates or {}),
-        )
-    )
+    given = {"model_a": model_a, "model_b": model_b, "winner": winner, "first": first, "cluster": cluster}
+    texts = encode_all({name: column for name, column in given.items() if column is not None})
+    levels = encode_all(categories or {})
+    kept = None if weight is None else np.asarray(weight, np.float64)
+    sides = texts["model_a"], texts["model_b"], texts["winner"]
+    collector.add(Chunk(*sides, texts.get("first"), kept, texts.get("cluster"), levels, dict(covariates or {})))
     return collector.battles()
 
 

@@ -22,7 +22,7 @@ from arena.ratings.battles import Battles
 from arena.ratings.cells import sums
 from arena.ratings.design import Design
 from arena.ratings.fitting import Fit, scores
-from arena.ratings.linear import one_thread
+from arena.ratings.linear import one_thread, summed_squares
 from arena.ratings.sandwich import by_blocks, cell_rows, dense
 from arena.ratings.support import Seen, Support, of_battles
 
@@ -226,7 +226,13 @@ def _by_battle(inverse: Floats, cells: Cells, battles: Battles) -> Found:
 
 
 def _by_cluster(inverse: Floats, cells: Cells, battles: Battles) -> Found:
-    meat, alone, seen = np.zeros((cells.width, cells.width)), list[Floats](), Seen(_clusters(battles))
+    alone, seen = list[Floats](), Seen(_clusters(battles))
+    meat = summed_squares(_moved(inverse, cells, battles, alone, seen))
+    return meat, alone, seen.support()
+
+
+def _moved(inverse: Floats, cells: Cells, battles: Battles, alone: list[Floats], seen: Seen) -> Iterator[Floats]:
+    """(g, P) s*_g of some clusters at a time; what else they show goes into ``alone`` and ``seen``."""
     waiting = _Waiting(inverse, cells)
     rank = float((cells.leverage * battles.weight[cells.at]).sum())
     for chunk in _chunks(cells, battles):
@@ -249,12 +255,9 @@ def _by_cluster(inverse: Floats, cells: Cells, battles: Battles) -> Found:
             scores[felt] = _series(inverse, chunk.only(felt), scores[felt], share[felt])
         for g, vector in solved.items():
             scores[g] = vector
-        meat += scores.T @ scores
-        for moved in waiting.moved(chunk.units):
-            meat += moved.T @ moved
-    for moved in waiting.moved(1):
-        meat += moved.T @ moved
-    return meat, alone, seen.support()
+        yield scores
+        yield from waiting.moved(chunk.units)
+    yield from waiting.moved(1)
 
 
 class _Waiting:

@@ -6,7 +6,8 @@ depend on how the work was split; one thread is both faster and repeatable.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, wraps
 from typing import ParamSpec, TypeVar
 
@@ -50,3 +51,22 @@ def inverse(matrix: Matrix) -> Matrix:
     solved = solve(matrix, np.eye(len(matrix)))
     full = np.asarray(general_inverse(matrix)) if solved is None else solved
     return (full + full.T) / 2
+
+
+def summed_squares(blocks: Iterator[Matrix]) -> Matrix:
+    """(P, P) sum of B' B over the blocks B (any, P), of which there is one at least.
+
+    From the second on a block is multiplied while the next one is made, since BLAS holds no lock; summed in order.
+    """
+    first = next(blocks)
+    total = first.T @ first
+    with ThreadPoolExecutor(1) as beside:
+        under_way: Future[Matrix] | None = None
+        for block in blocks:
+            product = beside.submit(np.matmul, block.T, block)
+            if under_way is not None:
+                total += under_way.result()
+            under_way = product
+        if under_way is not None:
+            total += under_way.result()
+    return total

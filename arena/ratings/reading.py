@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.ratings.battles import Battles, Chunk, Collector
-from arena.ratings.columns import Encoded, arrow, encode
+from arena.ratings.columns import Encoded, arrow, encode_all
 from arena.ratings.game_ids import GameIds
 from arena.ratings.inspect_logs import logs
 from arena.ratings.neighbours import Found, judgments
@@ -163,7 +163,7 @@ def _neighbours(path: Path, kept: Found, columns: Columns) -> Battles:
 
 def _chunk(path: Path, raw: Raw, columns: Columns, names: Names, collector: Collector) -> Chunk:
     try:
-        texts = {name: encode(raw[name]) for name in columns.texts() if name in raw}
+        texts = encode_all({name: raw[name] for name in columns.texts() if name in raw})
     except Problem as problem:
         raise InputProblem(path, str(problem)) from problem
     if path.suffix.lower() in _FLAT:

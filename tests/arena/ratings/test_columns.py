@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.ratings.columns import Encoded, encode
+from arena.ratings.columns import Encoded, encode, encode_all
 from arena.ratings.texts import numbered
+from runstore.problems import Problem
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
@@ -59,3 +60,20 @@ def test_a_long_column_keeps_what_is_missing():
     column = encode(pa.array(texts))
     assert column.has_missing
     assert [None if code < 0 else column.values[code] for code in column.codes] == texts
+
+
+def test_long_columns_are_read_side_by_side_as_each_by_itself():
+    rows = np.arange(120_000)
+    columns = {
+        "model_a": pa.array([f"model {row}" for row in rows % 7]),
+        "winner": pa.array(["model_a", "tie"] * 60_000),
+        "cluster": pa.array([f"d{row}" for row in rows * 7919 % 30_011]),
+    }
+    together = encode_all(columns)
+    assert list(together) == list(columns)
+    for name, column in columns.items():
+        alone = encode(column)
+        assert together[name].values == alone.values
+        assert np.array_equal(together[name].codes, alone.codes)
+    with pytest.raises(Problem, match="found double"):
+        encode_all({**columns, "winner": pa.array(rows / 2)})
