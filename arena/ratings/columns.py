@@ -72,7 +72,7 @@ def encode_all(columns: Mapping[str, object]) -> dict[str, Encoded]:
     if max((len(column) for column in columns.values() if isinstance(column, Sized)), default=0) < _LONG:
         return {name: encode(column) for name, column in columns.items()}
     with ThreadPoolExecutor(2) as side_by_side:  # the last first: clusters, of which there are most, take longest
-        made = {name: side_by_side.submit(encode, column) for name, column in reversed(columns.items())}
+        made = {name: side_by_side.submit(encode, column) for name, column in reversed([*columns.items()])}
         return {name: made[name].result() for name in columns}
 
 

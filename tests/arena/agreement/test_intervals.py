@@ -111,9 +111,7 @@ def test_complete_disagreement_has_no_interval(is_one_pair_of_labels: bool):
 
 
 @pytest.mark.parametrize(("items", "apart"), [(20, 1), (20, 2), (100, 1), (400, 1)])
-def test_an_interval_that_is_everything_says_what_it_hangs_on(
-    items: int, apart: int
-):
+def test_an_interval_that_is_everything_says_what_it_hangs_on(items: int, apart: int):
     """Left out, the intervals that are made would be those of samples without what is rare."""
     first = np.arange(items) % 2 + 1.0
     second = np.where(np.arange(items) < apart, 3 - first, first)
