@@ -18,7 +18,10 @@ _FIELD = re.compile(r"\s*[\w가-힣][\w가-힣 _-]{0,30}[:：=]\s*(?P<value>\S.*
 _SENTENCE = re.compile(r"[.!?…。？！~]['\"”’)*_\]]*\Z|[요다죠까네지][ ㅋㅎㅠㅜ]*\Z")
 _SIGNS = re.compile(r"[;=|{}<>\\]|/\w")
 _WORD = re.compile(r"\s*\w+(?: \w+)?\s*")
-_RATIO = re.compile(r"[^\n]{0,40}(?: :: |\.\.\*|=\s*\d+\s*:\s*\d)")
+_RATIO = re.compile(
+    r"[^\n]{0,40}(?: :: |\.\.\*|=\s*\d+\s*:\s*\d)|(?:student|pupil|learner)s?[ -]ratios?\b", re.IGNORECASE
+)
+"""A figure, or the words for one: ``Teacher: student ratio``, without an article, is what nobody begins to say."""
 
 
 def overrun_at(text: str, other: Role) -> int | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import dropwhile
+from typing import Literal
 
 from runstore.records import Role
 from simulator.labels import FIRST, NAMED
@@ -17,6 +18,8 @@ from simulator.overrun import is_sentence
 
 _SOMEBODY = re.compile(r"(?:\*\*|__)?[^\W\d_][\w .'’-]{0,24}(?:\*\*|__)?[:：](?:\*\*|__)?[ \t]+(?P<said>\S.*)")
 _MOST_LINES = 400
+Speaker = Role | Literal["somebody"] | None
+"""One of both sides, somebody else, or nobody named."""
 
 
 def begins_dialogue(text: str, role: Role, other: Role) -> bool:
@@ -25,7 +28,7 @@ def begins_dialogue(text: str, role: Role, other: Role) -> bool:
     if first is None or FIRST[role].match(text[first.end() :]):
         return False
     lines = [line.strip() for line in text[first.end() :].split("\n")[:_MOST_LINES]]
-    speakers = [role, *(_speaker(lines[at:], role, other) for at in range(1, len(lines)))]
+    speakers: list[Speaker] = [role, *(_speaker(lines[at:], role, other) for at in range(1, len(lines)))]
     again = max(at for at, speaker in enumerate(speakers) if speaker == role)
     last = max(at for at, speaker in enumerate(speakers) if speaker in (role, other))
     if other not in speakers and "somebody" not in speakers[:again]:
@@ -39,8 +42,8 @@ def begins_dialogue(text: str, role: Role, other: Role) -> bool:
     return any(is_sentence(line) for line in behind)
 
 
-def _speaker(lines: Sequence[str], role: Role, other: Role) -> str | None:
-    """Who says the first of these lines by its label: one of both sides, somebody else, or nobody named."""
+def _speaker(lines: Sequence[str], role: Role, other: Role) -> Speaker:
+    """Who says the first of these lines by its label."""
     for name in (role, other):
         said = _said(lines[0], name)
         if said is not None and is_sentence(said or next((line for line in lines[1:] if line), "")):
@@ -49,7 +52,7 @@ def _speaker(lines: Sequence[str], role: Role, other: Role) -> str | None:
     return "somebody" if named and is_sentence(named["said"]) else None
 
 
-def _said(line: str, name: str | None) -> str | None:
+def _said(line: str, name: Speaker) -> str | None:
     """What stands behind the name's label; None where the line has no label of that name."""
-    label = next((NAMED[role].match(line) for role in NAMED if role == name), None)
+    label = NAMED[name].match(line) if name in NAMED else None
     return line[label.end() :] if label else None

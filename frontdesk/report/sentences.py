@@ -6,8 +6,13 @@ has its form in ``words/sentences.en.yaml`` (see :mod:`runstore.spoken`).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from runstore.problems import Problem
 from runstore.spoken import spoken_by
+
+if TYPE_CHECKING:
+    from arena.agreement.result import SignificanceTest, TestRow
 
 TABLES = (("frontdesk.report", "sentences"),)
 MESSAGES = (("frontdesk.runner", "console"), ("frontdesk.runner", "problems"))
@@ -17,6 +22,11 @@ MESSAGES = (("frontdesk.runner", "console"), ("frontdesk.runner", "problems"))
 def spoken(sentence: str | None, language: str) -> str:
     """``sentence`` of a result in ``language``; empty for None."""
     return spoken_by(sentence, language, TABLES)
+
+
+def how_found(test: SignificanceTest | TestRow, language: str) -> str:
+    """How a paired p was found, and by which rule zero differences were counted."""
+    return "; ".join(spoken(each, language) for each in (test.method, test.zero_rule) if each)
 
 
 def spoken_message(message: str, language: str) -> str:

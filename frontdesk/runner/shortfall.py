@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -70,16 +70,17 @@ def absent(load: plan.Workload, verdicts: Sequence[Verdict], failures: Sequence[
         return ()
     rated = {name for verdict in verdicts if verdict.outcome != "invalid" for name in verdict.endpoints}
     what = "matches have a verdict" if len(load.criteria) == 1 else "verdicts are there"
+    own: dict[str, Counter[str]] = defaultdict(Counter)
+    for failure in failures:
+        if failure.stage == "collect":
+            own[failure.endpoint][failure.kind] += 1
     said: list[str] = []
     for name in dict.fromkeys(name for pair in load.pairs for name in pair):
         if name in rated:
             continue
         asked = load.subsets * len(load.criteria) * sum(name in pair for pair in load.pairs)
         invalid = sum(name in verdict.endpoints for verdict in verdicts)
-        own = Counter(
-            failure.kind for failure in failures if (failure.stage, failure.endpoint) == ("collect", name)
-        )
-        reasons = [*_calls_failed(own), *([f"{invalid} without a majority"] if invalid else [])]
+        reasons = [*_calls_failed(own[name]), *([f"{invalid} without a majority"] if invalid else [])]
         because = ", ".join(reasons) or "no failure of its own is recorded"
         said.append(f"{name}: 0 of {asked} {what}: {because}")
     return tuple(said)

@@ -179,7 +179,15 @@ def test_labels_one_behind_the_other_all_go(label):
 
 
 @pytest.mark.parametrize(
-    "said", ["Try n = 2.", "In C++, what does std::sort do?", "- What is 7?\n- Why?", "왜 그럴까\n힌트: 둘"]
+    "said",
+    [
+        "Try n = 2.",
+        "In C++, what does std::sort do?",
+        "- What is 7?\n- Why?",
+        "왜 그럴까\n힌트: 둘",
+        "The student ratio is 1:20. Why?",
+        "Students, ratio and rate are two things. How do they differ?",
+    ],
 )
 def test_a_label_before_formulas_code_or_a_list_is_one(said):
     assert read_reply(f"Teacher: {said}").text == said
@@ -217,6 +225,8 @@ HONEST = [
     "Teacher\nStudent\nCourse\n\nWhich relations hold between the three?",
     "assistant\nmanager\ndirector\nWhich rank comes first?",
     "Teacher:Student = 1:20. Why does it matter?",
+    "Teacher: student ratio is 1:20. What does that mean for a class?",
+    "Teacher:Pupil ratios differ between schools. Why?",
     "Teacher : pupil :: doctor : patient. Which relation is that?",
     "[Teacher] 1..* --- * [Student]\nWhat do the numbers mean?",
     "<dialogue><teacher>hi</teacher><student>yo</student></dialogue>\nWhich tag is missing?",

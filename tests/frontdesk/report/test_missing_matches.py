@@ -13,7 +13,7 @@ from frontdesk.report.run import write_report
 from frontdesk.report.sections.run.data import load
 from frontdesk.report.sentences import spoken
 from frontdesk.runner.runfolder import RunFolder
-from frontdesk.runner.shortfall import Shortfall
+from frontdesk.runner.shortfall import Shortfall, shortfall
 from runstore.publish import read_json
 from runstore.records import Failure
 from tests.support.run_folders import RunBuilder
@@ -77,6 +77,24 @@ def test_an_endpoint_without_a_verdict_is_named_with_why(tmp_path, capsys):
     assert main(["report", "--run", str(folder.path), "--site", str(tmp_path / "site")]) == 1
     assert told in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     assert "claude: 경기 100개 중 판결이 있는 것 0개: 실패한 호출 50건(인증 실패 50건)" in spoken(told, "ko")
+
+
+def test_a_failure_is_counted_once_in_the_sum_of_all_and_once_in_that_of_its_endpoint(tmp_path):
+    """Two tutors never answered; one of them judges too, and what fails then is no failure of its replies."""
+    run = RunBuilder(["ureka", "gemini", "claude", "gpt"], judges=["claude"])
+    run.play(["aaa"] * 3)
+    lost = [("collect", "claude", "auth")] * 3 + [("collect", "gpt", "timeout"), ("collect", "gpt", "auth")]
+    lost += [("judge", "claude", "timeout"), ("judge", "claude", "no_match"), ("judge", "", "no_match")]
+    for number, (stage, endpoint, kind) in enumerate(lost):
+        item = f"s-{number}"
+        run.failures.append(Failure(stage=stage, item=item, endpoint=endpoint, kind=kind, message="lost"))
+    folder = run.write(tmp_path / "run")
+    short = shortfall(folder, folder.config(), folder.verdicts())
+    assert short is not None
+    assert (short.why, short.unmatched) == ({"auth": 4, "timeout": 2}, 2)
+    claude, gpt = short.absent
+    assert claude == "claude: 0 of 9 matches have a verdict: 3 calls failed (3 x auth)"
+    assert gpt == "gpt: 0 of 9 matches have a verdict: 2 calls failed (1 x auth; 1 x timeout)"
 
 
 def test_battles_without_an_outcome_are_counted_on_the_console(tmp_path, capsys):

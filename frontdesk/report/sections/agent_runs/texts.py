@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from arena.agent_runs.result import Check, Duplicate, FigureTest
 from frontdesk.report.figures import p_text, percent
-from frontdesk.report.sentences import spoken
+from frontdesk.report.sentences import how_found, spoken
 from runstore.languages import Words
 
 _SHOWN = 80
@@ -63,5 +63,4 @@ def test_line(test: FigureTest, say: Words) -> str:
         return f"{name}: {spoken(test.reason, say.language)}"
     holm = p_text(test.p_holm).removeprefix("p ").removeprefix("= ")
     p = f"{p_text(test.p_value)}, Holm {holm}"
-    how = "; ".join(spoken(each, say.language) for each in (test.method, test.zero_rule) if each)
-    return f"{name}: {p} ({how}; n = {test.n_used})"
+    return f"{name}: {p} ({how_found(test, say.language)}; n = {test.n_used})"

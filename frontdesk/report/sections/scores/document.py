@@ -18,7 +18,7 @@ from frontdesk.report.figures import plain
 from frontdesk.report.plots.planes import differences_against_means, scatter
 from frontdesk.report.sections.scores import summary
 from frontdesk.report.sections.scores.notes import notes, provenance
-from frontdesk.report.sentences import spoken
+from frontdesk.report.sentences import how_found, spoken
 from frontdesk.runner.score_files import ScoreResults
 from runstore.languages import Words, words
 from runstore.records import Language
@@ -105,9 +105,8 @@ def _comparison(key: str, groups: GroupComparison, rubric: Rubric, say: Words) -
         caption.append(say("flattering"))
     for name, test, pairs in groups.common:
         if name == "total":
-            how = "; ".join(spoken(each, say.language) for each in (test.method, test.zero_rule) if each)
-            has_p = test.reason is None
-            p = f"p {plain(test.p_value, 4)} ({how})" if has_p else spoken(test.reason, say.language)
+            found = f"p {plain(test.p_value, 4)} ({how_found(test, say.language)})"
+            p = found if test.reason is None else spoken(test.reason, say.language)
             caption.append(say("common", pairs=pairs, column=groups.matched, test=say(f"test_{test.key}"), p=p))
     tests = [say(name) for name in ("welch_p", "holm_p", "mann_whitney_p", "hedges_g")]
     head = columns(say("measure"), groups.first, groups.second, say("difference"), *tests)
