@@ -29,6 +29,7 @@ FEWEST_OFF_MODE = 8
 MOST_OF_ONE = 0.6
 """Share of the commonest of three ratings or more, above which the rare large distances are not in the sample."""
 
+_MANY_MOVE = 0.5
 _POOLING_SEED = 20210
 
 Ints = NDArray[np.int64]
@@ -92,15 +93,17 @@ def interval(
     fewest: int = FEWEST_CLUSTERS,
     mode: Mode | None = None,
     is_never_equal: bool = False,
+    where: str = "",
 ) -> tuple[tuple[float, float] | None, str]:
     """The limits and how they were made, or None and why there are none.
 
     ``left_out``: (groups,) the coefficient without each, NaN where it has none. ``mode``: for coefficients whose
     chance agreement is estimated from the ratings. ``is_never_equal``: no item has two equal
-    ratings; then only the chance agreement moves, and its small spread says nothing about the agreement.
+    ratings; then only the chance agreement moves, and its small spread says nothing about the agreement. ``where``
+    says of which tables ``fewest`` holds, if not of all.
     """
     if among.clusters < fewest:
-        return None, f"no interval: {among.clusters} {among.unit}, fewer than {fewest}"
+        return None, f"no interval: {among.clusters} {among.unit}, fewer than {fewest}{where}"
     if mode is not None and mode.off < FEWEST_OFF_MODE:
         rare = f"{mode.off} {among.unit} hold another rating than the commonest, fewer than {FEWEST_OFF_MODE}"
         return None, f"no interval: {rare}"
@@ -122,6 +125,8 @@ def interval(
     lower = min(value - half, value - bias - half, 1 - apart * wide)
     upper = max(value + half, value - bias + half, 1 - apart / wide)
     if lower <= -1 and upper >= 1:
+        if movers > _MANY_MOVE * among.count:
+            return None, f"no interval: from {among.clusters} {among.unit} it would reach from -1 to 1"
         parts = "groups" if among.clusters > among.count else among.unit
         few = f"{max(1, int(movers + 1e-9))} of {among.count} {parts} hold what moves it"
         return None, f"no interval: {few}, so it would reach from -1 to 1"

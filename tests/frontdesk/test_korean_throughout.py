@@ -409,6 +409,8 @@ def test_a_sentence_behind_a_stages_name_is_told_whole() -> None:
 _PARTS = {
     "7 of 7 7 hold what moves it",
     "no interval: 7, so it would reach from -1 to 1",
+    " where ratings are missing",
+    " where ratings can't be normal",
     ", with a prior of 7 even games against an average opponent",
     ", adjusted for the order of showing",
     ", so no 7 limit",
