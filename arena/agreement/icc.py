@@ -195,8 +195,10 @@ Bounds = dict[str, tuple[tuple[float, float] | None, str]]
 
 
 def _intervals(table: FloatArray, parts: Components, level: float) -> Bounds:
-    if np.isfinite(table).all() and _may_be_normal(table):
+    complete = bool(np.isfinite(table).all())
+    if complete and _may_be_normal(table):
         return _f_intervals(table, parts, level)
+    where = " where ratings can't be normal" if complete else " where ratings are missing"
     among = groups(len(table), None, table)
     kept = np.ones((among.count, len(table)))
     kept[among.of, np.arange(len(table))] = 0
@@ -207,7 +209,7 @@ def _intervals(table: FloatArray, parts: Components, level: float) -> Bounds:
     for form in FORMS:
         connected = (form == "1") | (left_out.connected > 0)
         without = np.where(connected, left_out.single(form), np.nan)
-        out[form] = interval(float(parts.single(form)[0]), without, among, level, mode=mode)
+        out[form] = interval(float(parts.single(form)[0]), without, among, level, mode=mode, where=where)
     return out
 
 

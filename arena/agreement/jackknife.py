@@ -29,6 +29,7 @@ FEWEST_OFF_MODE = 8
 MOST_OF_ONE = 0.6
 """Share of the commonest of three ratings or more, above which the rare large distances are not in the sample."""
 
+_MANY_MOVE = 0.5
 _POOLING_SEED = 20210
 
 Ints = NDArray[np.int64]
@@ -92,15 +93,17 @@ def interval(
     fewest: int = FEWEST_CLUSTERS,
     mode: Mode | None = None,
     is_never_equal: bool = False,
+    where: str = "",
 ) -> tuple[tuple[float, float] | None, str]:
     """The limits and how they were made, or None and why there are none.
 
     ``left_out``: (groups,) the coefficient without each, NaN where it has none. ``mode``: for coefficients whose
     chance agreement is estimated from the ratings. ``is_never_equal``: no item has two equal
-    ratings; then only the chance agreement moves, and its small spread says nothing about the agreement.
+    ratings; then only the chance agreement moves, and its small spread says nothing about the agreement. ``where``
+    says of which tables ``fewest`` holds, if not of all.
     """
     if among.clusters < fewest:
-        return None, f"no interval: {among.clusters} {among.unit}, fewer than {fewest}"
+        return None, f"no interval: {among.clusters} {among.unit}, fewer than {fewest}{where}"
     if mode is not None and mode.off < FEWEST_OFF_MODE:
         rare = f"{mode.off} {among.unit} hold another rating than the commonest, fewer than {FEWEST_OFF_MODE}"
         return None, f"no interval: {rare}"
@@ -124,8 +127,12 @@ def interval(
     is_pooled = among.clusters > among.count
     method = f"jackknife over {among.clusters} {among.unit}{f' in {among.count} groups' if is_pooled else ''}, t"
     if lower <= -1 and upper >= 1:  # left out, those that are made would be of samples without what is rare
-        few = f"{max(1, int(movers + 1e-9))} of {among.count} {'groups' if is_pooled else among.unit}"
-        method += f"; {few} hold what moves it, so it reaches from -1 to 1"
+        parts = "groups" if is_pooled else among.unit
+        few = (
+            f"{max(1, int(movers + 1e-9))} of {among.count} {parts} hold what moves it, so it reaches from -1 to 1"
+        )
+        many = f"from {among.clusters} {among.unit} it reaches from -1 to 1"
+        method += f"; {many if movers > _MANY_MOVE * among.count else few}"
     return clipped(lower, upper), method
 
 

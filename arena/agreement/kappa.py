@@ -110,12 +110,18 @@ def kappa_from_counts(
     return _kappa(repeated, disagreement(weights, range(len(table))), used if n is None else n, kind, level, None)
 
 
+def kappa_name(kind: str) -> tuple[str, str]:
+    """Key and full name of Cohen's kappa with weights of this kind."""
+    if kind == "none":
+        return "cohen_kappa", "Cohen's kappa, unweighted"
+    return f"weighted_kappa_{kind}", f"Cohen's weighted kappa, {kind} weights"
+
+
 def _kappa(
     codes: tuple[Ints, Ints], D: FloatArray, n: int, kind: str, level: float, clusters: Clusters | None
 ) -> Statistic:
     """Cohen (1960, 1968) from the (pairs,) categories of both raters and the categories' disagreement weights."""
-    key = "cohen_kappa" if kind == "none" else f"weighted_kappa_{kind}"
-    name = "Cohen's kappa, unweighted" if kind == "none" else f"Cohen's weighted kappa, {kind} weights"
+    key, name = kappa_name(kind)
     x, y = codes
     used, q = len(x), len(D)
     if used == 0:
@@ -328,7 +334,7 @@ def prevalence_note(counts: ArrayLike) -> str | None:
         return None
     agreement = float((table * (table - 1)).sum()) / pairs
     largest = float(table.sum(axis=0).max()) / total
-    if largest < 0.8 or agreement < 0.8:
+    if largest < 0.8 or agreement < 0.8 or largest == 1:  # of one value throughout each figure says so itself
         return None
     return (
         f"{agreement:.1%} of pairs agree and one category holds {largest:.1%} of the ratings: kappa and alpha are "

@@ -19,6 +19,7 @@ from arena.agreement.kappa import (
     fleiss_kappa,
     gwet_ac1,
     gwet_ac2,
+    kappa_name,
     mean_item_agreement,
     percent_agreement,
     prevalence_note,
@@ -238,11 +239,8 @@ def _pair(both: FloatArray, settings: Settings) -> tuple[Statistic, ...]:
     kinds: tuple[Weights, ...] = ("none", "linear", "quadratic")
     for weights in kinds:
         if isinstance(counts, str):
-            key = "cohen_kappa" if weights == "none" else f"weighted_kappa_{weights}"
             complete = int(np.isfinite(both).all(axis=1).sum())
-            out.append(
-                missing(key, f"Cohen's kappa, {weights} weights", counts, complete, len(both), unit="pairs")
-            )
+            out.append(missing(*kappa_name(weights), counts, complete, len(both), unit="pairs"))
             continue
         kappa = cohen_kappa(x, y, scale=settings.scale, weights=weights, level=level)
         out.append(kappa if weights == "none" else _fitting(kappa, "ordinal", settings))

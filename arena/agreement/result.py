@@ -18,6 +18,8 @@ from runstore.results import Figure, Number, Result
 FloatArray = NDArray[np.float64]
 
 SIGNIFICANT_DIGITS = 12
+_NOISE = 1e-12
+"""A figure below it is 0: what is left of it is the processor's."""
 
 
 class StatisticRow(Result):
@@ -84,6 +86,8 @@ class Statistic:
         numbers = [self.value, *(self.interval or ())]
         if any(number is not None and not math.isfinite(number) for number in numbers):
             raise ValueError(f"{self.key}: {numbers} are not all finite")
+        if self.value is not None and abs(self.value) < _NOISE:
+            object.__setattr__(self, "value", 0.0)
 
     def row(self) -> StatisticRow:
         """The statistic as it stands in ``agreement.json`` and other files."""

@@ -134,7 +134,10 @@ def load(
 
 @dataclass
 class _Listed:
-    """(rows,) of each field of the ratings; ``further`` are the names of all other columns."""
+    """(rows,) of each field of the ratings; ``further`` are the names of all other columns.
+
+    ``files`` are those that the rows came from, each with the number of its first row.
+    """
 
     items: list[str] = field(default_factory=list[str])
     raters: list[str] = field(default_factory=list[str])
@@ -142,6 +145,11 @@ class _Listed:
     groups: list[str | None] = field(default_factory=list["str | None"])
     lines: list[int] = field(default_factory=list[int])
     further: set[str] = field(default_factory=set[str])
+    files: list[tuple[int, Path]] = field(default_factory=list[tuple[int, Path]])
+
+    def file_of(self, row: int) -> Path | None:
+        """The file that a row came from, if from one."""
+        return next((path for first, path in reversed(self.files) if first <= row), None)
 
 
 def _add(listed: _Listed, table: Table, names: Mapping[str, Names], by: str | None) -> None:
@@ -165,6 +173,7 @@ def _add(listed: _Listed, table: Table, names: Mapping[str, Names], by: str | No
     def named(name: str) -> Iterable[str]:
         return column(name, lambda cell, number: _name(cell, table.path, number, name, names[name]))
 
+    listed.files.append((len(listed.items), table.path))
     listed.items.extend(named("item"))
     listed.raters.extend(named("rater"))
     listed.values.extend(column("value", lambda cell, number: _value(cell, table.path, number)))
@@ -277,9 +286,13 @@ def _refuse_repeated(listed: _Listed, cells: NDArray[np.int64], source: str) -> 
     again = order[1:][np.diff(cells[order]) == 0]
     if len(again):
         second = int(again.min())
-        first, line = listed.lines[int(np.argmax(cells == cells[second]))], listed.lines[second]
-        found = f"item {listed.items[second]}, rater {listed.raters[second]} in lines {first} and {line}"
-        raise InputProblem(source, "each item and rater once", found=found, line=line)
+        first = int(np.argmax(cells == cells[second]))
+        line, file, other = listed.lines[second], listed.file_of(second), listed.file_of(first)
+        where = f"in lines {listed.lines[first]} and {line}"
+        if other != file:
+            where = f"in line {line} and in {other}, line {listed.lines[first]}"
+        found = f"item {listed.items[second]}, rater {listed.raters[second]} {where}"
+        raise InputProblem(file or source, "each item and rater once", found=found, line=line)
 
 
 def _codes(
@@ -291,8 +304,9 @@ def _codes(
     texts = [value for value in different if isinstance(value, str)]
 
     def problem(value: float | str, expected: str) -> InputProblem:
-        line = listed.lines[listed.values.index(value)]
-        return InputProblem(source, expected, found=_shown(value), line=line, field="value")
+        row = listed.values.index(value)
+        file = listed.file_of(row) or source
+        return InputProblem(file, expected, found=_shown(value), line=listed.lines[row], field="value")
 
     if scale is not None:
         for value in different:

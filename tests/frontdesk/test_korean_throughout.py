@@ -407,7 +407,11 @@ def test_a_sentence_behind_a_stages_name_is_told_whole() -> None:
 
 
 _PARTS = {
-    "; 7 hold what moves it, so it reaches from -1 to 1",
+    "7 of 7 7 hold what moves it, so it reaches from -1 to 1",
+    "from 7 7 it reaches from -1 to 1",
+    "; 7",
+    " where ratings are missing",
+    " where ratings can't be normal",
     ", with a prior of 7 even games against an average opponent",
     ", adjusted for the order of showing",
     ", so no 7 limit",

@@ -163,7 +163,7 @@ def test_limits_that_presume_normal_ratings_stand_on_scales_and_not_on_two_categ
     assert methods[5, 8].startswith("F distribution")
     assert methods[5, 30].startswith("F distribution")
     assert methods[2, 30] == "jackknife over 30 items, t"
-    assert methods[2, 8] == "no interval: 8 items, fewer than 10"
+    assert methods[2, 8] == "no interval: 8 items, fewer than 10 where ratings can't be normal"
 
 
 def test_ratings_heaped_at_one_end_have_no_limits_that_presume_normal_ones() -> None:

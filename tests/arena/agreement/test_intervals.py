@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
-from arena.agreement.alpha import MEASUREMENTS, Measurement, krippendorff
+from arena.agreement.alpha import MEASUREMENTS, Measurement, cronbach, krippendorff
 from arena.agreement.effects import cliffs_delta
 from arena.agreement.icc import icc
 from arena.agreement.kappa import (
@@ -23,7 +24,7 @@ from arena.agreement.kappa import (
     percent_agreement,
 )
 from arena.agreement.report import agree
-from arena.agreement.result import FloatArray, Statistic
+from arena.agreement.result import FloatArray, Statistic, find
 from bench.agreement import DESIGNS
 from frontdesk.report.sentences import spoken
 
@@ -102,6 +103,7 @@ def test_complete_disagreement_has_no_interval(is_one_pair_of_labels: bool):
         gwet_ac1(counts),
         fleiss_kappa(counts),
         krippendorff(table, "nominal"),
+        *(krippendorff(table, kind) for kind in MEASUREMENTS if is_one_pair_of_labels),
         cohen_kappa(first, second),
     ):
         assert found.value is not None
@@ -126,6 +128,29 @@ def test_an_interval_that_is_everything_says_what_it_hangs_on(items: int, apart:
     assert found[-1].interval_method == f"jackknife over {over}, t; {held}"
     assert "잭나이프, t; 값을 움직이는 것이" in spoken(found[-1].interval_method, "ko")
     assert percent_agreement(table).interval is not None
+
+
+def test_where_many_items_move_a_figure_few_are_not_said_to_hold_it():
+    """Twelve items, five of them in dispute: the limits are everything because twelve are few."""
+    first = np.array([1.0] * 9 + [2.0] * 3)
+    second = np.array([1.0] * 6 + [2.0] * 3 + [1.0] * 2 + [2.0])
+    found = gwet_ac1(category_counts(np.column_stack([first, second]), [1, 2])[0])
+    assert found.value == pytest.approx(0.29, abs=0.01)
+    assert found.interval == (-1.0, 1.0)
+    assert found.interval_method == "jackknife over 12 items, t; from 12 items it reaches from -1 to 1"
+    assert spoken(found.interval_method, "ko").endswith("; 항목 12개로는 -1에서 1까지 전부가 됨")
+
+
+@pytest.mark.parametrize("items", [3, 20])
+def test_cronbachs_alpha_has_the_limits_of_the_coefficient_that_it_is(items: int):
+    """Ratings that can't be normal have no F limits under this name either."""
+    table = np.ones((items, 2))
+    table[: items // 3, 0] = table[: items // 3, 1] = 2
+    table[0, 1] = 1
+    alpha, mean_of_k = cronbach(table), find(icc(table), "icc_3_k")
+    assert (alpha.value, alpha.interval, alpha.interval_method) == (
+        mean_of_k.value, mean_of_k.interval, mean_of_k.interval_method
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", MEASUREMENTS)
@@ -183,7 +208,7 @@ def test_mean_of_raters_has_limits_in_order_or_none():
 
 
 def test_leaving_out_is_exact():
-    """Ten items left out one by one by the reference package give the same standard error."""
+    """Items left out one by one by the reference package give the same standard error."""
     table = rated(14, 3, 3)
     for kind in MEASUREMENTS:
         value = reference.alpha(reliability_data=table.T, level_of_measurement=kind)
@@ -193,8 +218,9 @@ def test_leaving_out_is_exact():
         ]
         error = np.sqrt(np.square(np.array(left) - value).sum())
         low, high = krippendorff(table, kind).interval
-        assert high - low >= 2 * 2.16 * error * 0.8
-        assert low <= value - 2.16 * error + 1e-3
+        t = stats.t.ppf(0.975, len(table) - 1)
+        assert high - low >= 2 * t * error * 0.8
+        assert low <= value - t * error + 1e-3
 
 
 def test_many_values_of_ratio_data_are_summed_as_few_are():
@@ -255,7 +281,9 @@ def test_below_ten_items_a_table_heaped_at_one_end_has_no_limits():
     table = np.array([[5, 4], [5, 4], [4, 5], [3, 4], [5, 3], [2, 1], [4, 3], [4, 5]], dtype=float)
     few, many = icc(table), icc(np.concatenate([table, table]))
     assert all(
-        one.interval is None and one.interval_method == "no interval: 8 items, fewer than 10" for one in few
+        one.interval is None
+        and one.interval_method == "no interval: 8 items, fewer than 10 where ratings can't be normal"
+        for one in few
     )
     assert all(one.interval_method.startswith("F distribution") for one in many)
 

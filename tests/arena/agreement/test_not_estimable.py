@@ -46,6 +46,11 @@ def test_reversed_raters_have_no_coefficient() -> None:
     assert "negative" in (cronbach(np.array([[1, 2, 3, 4, 5, 7], [6, 5, 4, 3, 2, 1]], float).T).reason or "")
 
 
+def test_what_float_noise_leaves_is_0() -> None:
+    one_item = krippendorff(np.array([[3.0, 5.0, 4.0]]), "ratio")
+    assert one_item.value == 0.0
+
+
 def test_raters_who_never_change_their_mind() -> None:
     for one in icc(np.array([[2.0, 4.0]] * 5)):
         assert one.value is None
@@ -96,6 +101,7 @@ def test_a_prevailing_category_is_explained_beside_all_three_figures() -> None:
     assert "97.5%" in (prevalence_note(counts) or "")
     balanced, _ = category_counts(np.array([[1, 1], [2, 2], [1, 2], [2, 2], [1, 1]], float))
     assert prevalence_note(balanced) is None
+    assert prevalence_note(category_counts(EQUAL)[0]) is None, "of one value throughout no figure is near 0"
 
 
 def test_a_judge_who_is_always_six_too_high() -> None:

@@ -60,6 +60,19 @@ def test_a_repeated_rating_is_refused_with_both_lines(tmp_path: Path, capsys: py
     assert not (tmp_path / "out").exists()
 
 
+def test_of_many_files_the_one_with_the_mistake_is_named(tmp_path: Path) -> None:
+    for name, rows in (("1", ["a,x,1", "a,y,2"]), ("2", ["b,x,5", "b,y,2", "a,x,3"])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["item,rater,value", *rows]), encoding="utf-8")
+    with pytest.raises(InputProblem) as refused:
+        load(tmp_path)
+    message = str(refused.value)
+    assert message.startswith(f"{tmp_path / '2.csv'}:4: ")
+    assert f"item a, rater x in line 4 and in {tmp_path / '1.csv'}, line 2" in message
+    (tmp_path / "2.csv").write_text("item,rater,value\nb,x,5", encoding="utf-8")
+    with pytest.raises(InputProblem, match=r"2\.csv:2: value: found 5"):
+        load(tmp_path, scale=parse_scale("1..4"))
+
+
 @pytest.mark.parametrize(
     ("lines", "header", "options", "expected"),
     [

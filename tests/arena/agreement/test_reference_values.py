@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from arena.agreement.alpha import MEASUREMENTS, Measurement, cronbach, cronbach_from_variances, krippendorff
+from arena.agreement.alpha import MEASUREMENTS, Measurement, cronbach, krippendorff
 from arena.agreement.effects import d_av, d_z, hedges_g, matched_rank_biserial, pooled_d
 from arena.agreement.icc import icc, mean_squares
 from arena.agreement.kappa import category_counts, cohen_kappa, fleiss_kappa, gwet_ac1, kappa_from_counts
@@ -72,8 +73,14 @@ def test_a_coefficient_that_is_not_there_is_an_error_and_not_its_neighbour() -> 
 
 
 def test_cronbach() -> None:
-    assert cronbach_from_variances(10, 11.16, 77.44) == pytest.approx(0.950987, abs=5e-7)
-    assert cronbach(SHROUT_FLEISS).value == pytest.approx(find(icc(SHROUT_FLEISS), "icc_3_k").value, abs=1e-12)
+    """k / (k - 1) (1 - sum of the k variances / variance of the sum), and Feldt's limits of these."""
+    table = np.asarray(SHROUT_FLEISS, dtype=np.float64)
+    n, k = table.shape
+    expected = k / (k - 1) * (1 - table.var(axis=0, ddof=1).sum() / table.sum(axis=1).var(ddof=1))
+    found = cronbach(table)
+    assert found.value == pytest.approx(expected, abs=1e-12)
+    limits = [1 - (1 - expected) * stats.f.ppf(share, n - 1, (n - 1) * (k - 1)) for share in (0.975, 0.025)]
+    assert found.interval == pytest.approx(limits, abs=1e-12)
 
 
 @pytest.mark.parametrize(
