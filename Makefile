@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Tests start hundreds of processes: without the compiled files, which some machines forbid, each compiles all it imports.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 
@@ -36,9 +38,12 @@ browser:
 
 inspect: .venv-inspect/.installed ## an environment of its own for inspect_ai, which reads our logs in a test
 
+compiled: $(STAMP)
+	@$(BIN)/python -m pytest --collect-only --quiet >/dev/null || true # once, before four processes compile the same at once
+
 test: ## all checks and all tests; the environments are made side by side
-	$(MAKE) --jobs=3 --output-sync=target check browser inspect
-	$(BIN)/python -m pytest -n 4 --dist loadfile
+	$(MAKE) --jobs=3 --output-sync=target check browser inspect compiled
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 	$(MAKE) wheel
 
 reference: $(STAMP) ## write the pages that are made of the program: commands, configuration, JSON, cost
@@ -69,4 +74,4 @@ format: $(STAMP) ## rewrite the code in the project's format
 clean: ## remove the environment and caches
 	rm -rf $(VENV) .venv-inspect .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help setup check browser inspect test reference docs gallery wheel notebooks demo format clean
+.PHONY: help setup check browser inspect compiled test reference docs gallery wheel notebooks demo format clean

@@ -13,7 +13,7 @@ strength, and equal ones. The truth is the gap that the same design gives withou
 ``apart`` the share of equal pairs that are told apart, ``headline`` the share of equal tables whose first two are;
 ``places`` the share of tables, of both kinds, in which every range of places is true. Beside them the bootstrap
 (the former default, told apart where its interval leaves out 0) and the sandwich, on the first ``--peers`` draws.
-Exit code 1 where a cell is outside of its limits.
+Exit code 1 where a cell is outside of its limits (a headline: by more than two standard errors of so many draws).
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ def faults(cell: Cell, own: Tally) -> list[str]:
     told = [
         (covers < least or covers > most, "covers"),
         (own.share("apart", "equal_pairs") > 0.06, "apart"),
-        (own.share("headlines", "equal_tables") > 0.05, "headline"),
+        (own.share("headlines", "equal_tables") > 0.05 + 2 * (0.05 * 0.95 / own.equal_tables) ** 0.5, "headline"),
         (own.share("places", "tables") < 0.95, "places"),
     ]
     return [what for wrong, what in told if wrong]

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,12 @@ from tests.support.proxy_server import proxy_server
 from tests.support.raw_server import raw_server, whole
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-pytest.importorskip("litellm", reason="the extra [litellm] is not installed")
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly.*:UserWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*ReadOnly.*:UserWarning"),
+    # looked for and not imported: that takes seconds of each process that collects tests
+    pytest.mark.skipif(find_spec("litellm") is None, reason="the extra [litellm] is not installed"),
+]
 
 FORMS = [
     ("mistral", "/v1", "openai", "/v1/chat/completions"),
