@@ -173,10 +173,9 @@ def run_interruptibly(work: Callable[[], Awaitable[int]], gateway_of: Callable[[
 @contextlib.contextmanager
 def _patient_collector() -> Generator[None]:
     """Thousands of calls in flight are many young objects and no garbage: looking through them again and again
-    takes a third of the time (see bench/gateway.py). What there is by now is set aside without a look: a look
-    through all that a program has imported is a tenth of a second of every command, and little of it is garbage.
-    """
+    takes a third of the time (see bench/gateway.py)."""
     before = gc.get_threshold()
+    gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 50, 50)
     try:
