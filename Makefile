@@ -43,7 +43,7 @@ compiled: $(STAMP)
 
 test: ## all checks and all tests; the environments are made side by side
 	$(MAKE) --jobs=3 --output-sync=target check browser inspect compiled
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 4 --dist loadfile
 	$(MAKE) wheel
 
 reference: $(STAMP) ## write the pages that are made of the program: commands, configuration, JSON, cost
