@@ -14,6 +14,7 @@ from tests.support.small_runs import REPOSITORY, finished_twice, write_config
 
 LIMITED = """
 import resource, sys
+sys.dont_write_bytecode = True  # what is compiled would be cut off there too, and stay so for all who import it
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
 from frontdesk.cli import main
 sys.exit(main(sys.argv[2:]))
