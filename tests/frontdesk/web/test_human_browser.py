@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections import Counter
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -32,6 +33,20 @@ async def fill(page, choice: int) -> None:
                 await field.fill(f"7 {choice}" if await field.get_attribute("inputmode") else f"말 {choice} <b>&")
 
 
+async def stored(page, saves: list[str]) -> None:
+    """Wait until the last save that was answered had all that stands in the form; the status may be that of
+    an earlier one."""
+    form = await page.evaluate("`${new URLSearchParams(new FormData(document.querySelector('form[data-save]')))}`")
+    while not saves or values(saves[-1]) != values(form):
+        await asyncio.sleep(0.05)
+    await page.locator("#status", has_text="저장됨").wait_for()
+
+
+def values(form: str) -> list[tuple[str, str]]:
+    """Of a form as it is sent, but for what the page had seen by then."""
+    return [pair for pair in parse_qsl(form, keep_blank_values=True) if pair[0] != "_seen"]
+
+
 async def consent(page, link: str) -> None:
     await page.goto(link)
     await page.check("input[name=agree]")
@@ -55,11 +70,13 @@ async def steady(page, link: str) -> None:
 
 async def unlucky(page, link: str) -> None:
     """Reloads, double-clicks, goes back, loses the connection."""
+    saves: list[str] = []
+    page.on("requestfinished", lambda sent: "/save/" in sent.url and saves.append(sent.post_data))
     await consent(page, link)
     await fill(page, 2)
     await onward(page)
     await fill(page, 2)
-    await page.locator("#status", has_text="저장됨").wait_for()
+    await stored(page, saves)
     await page.reload()
     assert await page.locator("[name=U1][value='3']").is_checked()
     await page.dblclick(SUBMIT)
