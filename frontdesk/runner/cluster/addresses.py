@@ -38,12 +38,14 @@ class On:
     address: str = ""
     file: Path | None = None
 
-    @property
-    def is_private(self) -> bool:
-        """Whether nobody can listen on the way: this machine alone, or an encrypted way."""
-        if self.workers:
+    def is_private_to(self, worker: str) -> bool:
+        """Whether nobody can listen on the way to the worker's address: this machine alone, or encrypted ways.
+
+        A scheduler on loopback may be the end of a tunnel, or heard in a network: its workers say where they are.
+        """
+        if self.workers or self.address.startswith("tls://"):
             return True
-        return self.address.startswith("tls://") or is_loopback(urlsplit(self.address).hostname or "")
+        return _is_here(self.address) and _is_here(worker)
 
 
 def parse(text: str) -> On:
@@ -65,6 +67,10 @@ def parse(text: str) -> On:
             raise InputProblem(path, "a file that describes a cluster", found="no such file", field="--on")
         return On(text, file=path)
     raise Problem(f"--on: found {text!r}, expected {EXPECTED}")
+
+
+def _is_here(address: str) -> bool:
+    return is_loopback(urlsplit(address).hostname or "")
 
 
 def _has_extra() -> bool:

@@ -183,7 +183,7 @@ class Crew:
                     f"--on {self.on.text}: worker {worker} has {PACKAGE} {answer[0]}; install {own} there"
                 )
             self.seen[worker] = answer[1]
-        if self.on.is_private:
+        if self._sends_keys():
             return
         names = list(keys.variables(pipeline.config, list(pipeline.opened().endpoints)))
         if not names:
@@ -195,6 +195,10 @@ class Crew:
                     f"--on {self.on.text}: worker {worker} has no {missing[0]} in its environment, and a key is "
                     "never sent over plain TCP; set it where the workers start, or connect by tls://"
                 )
+
+    def _sends_keys(self) -> bool:
+        """Whether every worker that was looked at is where keys may go: one may take another's share over."""
+        return all(self.on.is_private_to(worker) for worker in self.seen)
 
     async def submit(self, pipeline: Pipeline, stage: str, shard: Shard) -> str:
         """Place a shard, anew where it has been lost; returns the name under which it borrows."""
@@ -236,7 +240,7 @@ class Crew:
             sees=is_seen,
             given=given,
             earlier=b"" if is_seen else lines_of(folder.journal, stage, shard.share),
-            environ=keys.variables(pipeline.config, endpoints) if self.on.is_private else {},
+            environ=keys.variables(pipeline.config, endpoints) if self._sends_keys() else {},
             limited=tuple(name for name, endpoint in gateway.endpoints.items() if any(endpoint.limits)),
             caps=gateway.budget.caps,
         )

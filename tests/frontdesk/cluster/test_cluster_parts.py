@@ -49,18 +49,19 @@ def test_on_says_local_processes_an_address_or_a_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("on", "private"),
+    ("on", "worker", "private"),
     [
-        ("local:2", True),
-        ("tls://head:8786", True),
-        ("tcp://127.0.0.1:8786", True),
-        ("tcp://[::1]:8786", True),
-        ("tcp://head:8786", False),
-        ("tcp://10.0.0.7:8786", False),
+        ("local:2", "tcp://127.0.0.1:4001", True),
+        ("tls://head:8786", "tls://node7:4001", True),
+        ("tcp://127.0.0.1:8786", "tcp://127.0.0.1:4001", True),
+        ("tcp://[::1]:8786", "tcp://[::1]:4001", True),
+        ("tcp://127.0.0.1:8786", "tcp://192.0.2.2:4001", False),
+        ("tcp://head:8786", "tcp://127.0.0.1:4001", False),
+        ("tcp://10.0.0.7:8786", "tcp://10.0.0.7:4001", False),
     ],
 )
-def test_keys_are_sent_only_where_nobody_can_listen(on, private):
-    assert addresses.parse(on).is_private is private
+def test_keys_are_sent_only_where_nobody_can_listen(on, worker, private):
+    assert addresses.parse(on).is_private_to(worker) is private
 
 
 def test_a_cluster_file_names_a_kind_that_is_known_and_what_makes_it(tmp_path, monkeypatch):
