@@ -43,7 +43,9 @@ async def lent(folder: Path, workers: int, messages: int = 500) -> float:
         crew = cast("Any", pipeline).crew
         client = await crew.ready()
         await crew.desk("open", "collect", {"e": (6e7, None)}, NO_CAPS, Budget().state(), (0, "rounds"))
-        names = list(await crew.workers(60))
+        names = list(await crew.workers(60, lambda: False))
+        for at, name in enumerate(names):
+            await crew.desk("start", "collect", f"w{at}", name)
         placed = [
             client.submit(lend, crew.run, f"w{at}", messages, workers=[name], pure=False)
             for at, name in enumerate(names)

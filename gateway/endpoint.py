@@ -167,6 +167,12 @@ class Endpoint:
         wait = self._requests.reserve(1) if self._requests is not None else 0.0
         return None, max(wait, self._tokens.reserve(reserved) if self._tokens is not None else 0.0), reserved
 
+    def rest(self, seconds: float) -> None:
+        """Nothing starts under a limit per minute for so long: others have used this minute."""
+        for line in (self._requests, self._tokens):
+            if line is not None:
+                line.rest(seconds)
+
     @property
     def has_line(self) -> bool:
         """Whether calls wait in line for a limit per minute, of this process or of a run on several machines."""

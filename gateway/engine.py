@@ -18,7 +18,7 @@ from gateway.adapters.base import Adapter
 from gateway.answers import decided
 from gateway.bodies import LARGE
 from gateway.budget import NOTHING, Budget
-from gateway.clocks import Clocks
+from gateway.clocks import Clocks, Term
 from gateway.endpoint import Endpoint, redactor_of
 from gateway.errors import (
     NO,
@@ -94,6 +94,7 @@ class Gateway:
         self._flying = Flying()
         self._deadlines = Deadlines(self.clocks.ticks)
         self.transport = Transport()
+        self.term = Term()
         self._stop: Stopped | None = None
         self._stopping: asyncio.Future[None] | None = None
         self._is_capped = self.budget.is_capped
@@ -225,7 +226,7 @@ class Gateway:
 
     def _goes_at_once(self, target: Endpoint) -> bool:
         """Whether nothing holds an attempt back; then its place at the gate is taken."""
-        is_open = self._stop is None and target.health.reason is None
+        is_open = self._stop is None and target.health.reason is None and not self.term.is_over
         return is_open and not self._is_capped and not target.has_line and target.gate.take_now()
 
     async def _admit(self, target: Endpoint, call: Call) -> int:
@@ -243,6 +244,8 @@ class Gateway:
                 while self._is_capped and self._stop is None and not self.budget.fits(call.most):
                     self._tell(notices.of_cap(target, call.most, self.budget))
                     await asyncio.shield(self.budget.change())
+                while self.term.is_over and self._stop is None:
+                    await self.pause(Term.LOOK_S)
                 if place is None or self._stop is not None or self.clocks.ticks() - due <= LATE_S:
                     break
             await self._check_open(target, call)

@@ -30,6 +30,8 @@ FASTER = 1.1
 STEP_S = 0.1
 WINDOW = round(SLOWER * 60.0 / STEP_S) + 1
 """Steps in which no more than a minute's units may start."""
+REST_S = 10.0
+"""How long who keeps a limit alone waits after another who did: a tenth of a minute is what each may be ahead."""
 RETRY_S = 0.05
 """How long to wait before asking again for what others hold."""
 
@@ -76,6 +78,10 @@ class _Minutes:
         else:
             self._uncount(start)
 
+    def rest(self, until: float) -> None:
+        """No start before."""
+        self._due = max(self._due, until)
+
     def _uncount(self, start: float) -> None:
         step = math.floor(start / STEP_S + 1e-6)
         if self._counts.get(step, 0) > 0:
@@ -96,6 +102,7 @@ class _Line:
 
     def __init__(self, requests: float | None, tokens: float | None, clock: Callable[[], float]) -> None:
         self._clock = clock
+        self.limit = requests, tokens
         self._minutes = _Minutes(requests, clock()) if requests else None
         self._each_token = SLOWER * 60.0 / tokens if tokens else 0.0
         self._token_due = clock()
@@ -132,6 +139,17 @@ class _Line:
             else:
                 del self._lent[number]
 
+    def forget_all(self) -> None:
+        """The same of all processes."""
+        for holder in {loan[0] for loan in self._lent.values()}:
+            self.forget(holder)
+
+    def rest(self, seconds: float) -> None:
+        """Nothing starts for so long: others have used this minute."""
+        if self._minutes is not None:
+            self._minutes.rest(self._clock() + seconds)
+        self._token_due = max(self._token_due, self._clock() + seconds)
+
     def settle(self, tokens: int) -> None:
         """So many tokens more than was lent for were used (or fewer)."""
         self._token_due += tokens * self._each_token
@@ -153,9 +171,18 @@ class Lender:
         limits: Mapping[str, tuple[float | None, float | None]],
         budget: Budget,
         clock: Callable[[], float],
+        before: Lender | None = None,
     ) -> None:
+        """``before``: of an earlier part of the same run; the minutes that it has begun go on."""
         self.budget = budget
-        self._lines = {name: _Line(*limit, clock) for name, limit in limits.items() if any(limit)}
+        self._lines: dict[str, _Line] = {}
+        for name, (requests, tokens) in limits.items():
+            line = before._lines.get(name) if before is not None else None
+            if line is not None and line.limit == (requests, tokens):
+                line.forget_all()
+                self._lines[name] = line
+            elif requests or tokens:
+                self._lines[name] = _Line(requests, tokens, clock)
         self._held: dict[str, list[Most]] = defaultdict(list)
         self._lost: dict[str, list[Most]] = defaultdict(list)
 
@@ -167,6 +194,10 @@ class Lender:
         """Places that no call will use."""
         for number in numbers:
             self._lines[endpoint].give_back(number)
+
+    def rest(self, endpoint: str, seconds: float) -> None:
+        """The endpoint was asked by somebody else just now: see :data:`REST_S`."""
+        self._lines[endpoint].rest(seconds)
 
     def settle(self, endpoint: str, tokens: int) -> None:
         """Correct the tokens that were lent by what the provider counted."""

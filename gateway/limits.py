@@ -123,6 +123,10 @@ class PerMinute:
         self._due += units * self._seconds_each
         return max(0.0, wait)
 
+    def rest(self, seconds: float) -> None:
+        """Nothing is free for so long."""
+        self._due = max(self._due, self._clock() + seconds)
+
     def settle(self, estimated: float, used: float) -> None:
         self._due += (used - estimated) * self._seconds_each
 

@@ -33,6 +33,7 @@ from typing import Any, BinaryIO, Literal
 import orjson
 
 from runstore.key_index import KeyIndex
+from runstore.runlock import hold
 from runstore.segments import NO_KEY, header, lines_in, sealed, segments
 
 State = Literal["sent", "ok", "failed", "truncated", "note"]
@@ -337,6 +338,7 @@ class Journal:
 
     def _open_segment(self) -> None:
         self._path, begun, self._out = new_segment(self.folder)
+        hold(self._out)
         self._paths.append(self._path)
         self._segment = len(self._paths) - 1
         by = {"program": f"tutor-arena {version('tutor-arena')}", "pid": os.getpid(), "host": socket.gethostname()}

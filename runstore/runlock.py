@@ -1,7 +1,8 @@
-"""One process at a time in a run folder."""
+"""One process at a time in a run folder, and in each segment of its journal."""
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import socket
@@ -45,3 +46,21 @@ class RunLock:
 
     def __exit__(self, *_: object) -> None:
         self.release()
+
+
+def hold(file: int) -> None:
+    """Mark an open file as written by this process until it is closed, where the file system knows locks."""
+    with contextlib.suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def is_held(path: Path) -> bool:
+    """Whether a process that is alive still writes the file (see :func:`hold`)."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # gone, or a file system without locks
+        return False
+    return False

@@ -21,6 +21,7 @@ from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.stagework import Stopping
 from frontdesk.runner.told import told
+from frontdesk.runner.writers import until_alone
 from gateway.adapters.catalog import build
 from gateway.budget import Budget
 from gateway.engine import Gateway
@@ -63,6 +64,7 @@ async def opened(
     if (unpriced := prepare.check_prices(config, endpoints)) is not None:
         progress.say(unpriced)
     with RunLock(folder.path), contextlib.ExitStack() as closing:
+        await until_alone(folder.journal, progress.say)
         journal = Journal(folder.journal, durable=durable, read_only=True)
         closing.callback(journal.close)
         held.check(folder, journal)

@@ -6,6 +6,7 @@ desk.py       what the machines of a run have in common: limits, caps, progress,
 service.py    the desk as a part of the scheduler, and how it is asked
 shard.py      one worker's part of a stage: the ordinary stage functions, a journal segment of its own
 segments.py   segments of workers that do not see the run folder, fetched in blocks
+kept.py       segments left on the disks of such workers: found again, let go
 keys.py       keys for workers, and when they may be sent
 quiet.py      the words of the library kept from people
 crew.py       the driver's workers: found, looked at, given shards

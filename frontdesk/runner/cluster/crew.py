@@ -6,27 +6,28 @@ import asyncio
 import contextlib
 import logging
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from dask import config as dask_config
 from distributed import Client, LocalCluster
 
-from frontdesk.runner.cluster import addresses, keys
+from frontdesk.runner.cluster import addresses, kept, keys
 from frontdesk.runner.cluster.addresses import On
 from frontdesk.runner.cluster.desk import MachinesLost
 from frontdesk.runner.cluster.quiet import quiet
-from frontdesk.runner.cluster.segments import lines_of, share_of_rows
+from frontdesk.runner.cluster.segments import Copies, lines_of, share_of_rows
 from frontdesk.runner.cluster.service import OPERATION, DeskPlugin
-from frontdesk.runner.cluster.shard import PACKAGE, Order, about, kept_folder, run_shard
+from frontdesk.runner.cluster.shard import PACKAGE, Order, about, run_shard
 from frontdesk.runner.cluster.shares import Share
 from frontdesk.runner.intent import HOW, QUESTIONS
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.score_plan import PEOPLE, PLAN, RUBRIC, SUBJECTS
 from gateway.engine import Gateway
+from gateway.leases import REST_S
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_json
 
@@ -39,7 +40,7 @@ GONE_S = 5.0
 ANSWER_S = 40.0
 """How long a scheduler that is there may take to answer."""
 FETCH_S = 10.0
-"""How long a worker may take to send a block; it is asked again later."""
+"""How long a worker may take to send a block, or to say anything: it is asked again later, or gets no share."""
 RESOURCE = "tutor-arena"
 """Where any worker declares this resource, only those that do are given shards."""
 NEEDED: Mapping[str, Mapping[str, str | None]] = {
@@ -50,6 +51,7 @@ NEEDED: Mapping[str, Mapping[str, str | None]] = {
     "intent": {HOW: None, QUESTIONS: "id"},
 }
 """The files that each stage reads, with the field that says whose a row is; None: whole; empty: kept here."""
+_Said = TypeVar("_Said")
 GONE = (OSError, asyncio.TimeoutError, asyncio.CancelledError)
 
 
@@ -70,19 +72,25 @@ class Crew:
         self._closing = contextlib.AsyncExitStack()
         self.client: Any = None
         self.seen: dict[str, bool] = {}
+        self.kept_as = ""
+        self.copies: Copies | None = None
+        self._asked: dict[str, int] = {}
 
     async def close(self) -> None:
-        """Let the workers go: those that were started for the run end, the others forget it."""
+        """Let the workers go: those that were started for the run end, the others let go what was fetched."""
         if self.client is not None:
             with contextlib.suppress(*GONE, Exception):
                 await asyncio.wait_for(self.desk("leave"), 2.0)
-                known = (await self.client.scheduler.identity(n_workers=-1))["workers"]
-                unseen = [worker for worker, seen in self.seen.items() if not seen and worker in known]
-                if unseen:
-                    asked = self.client.run(_forget, self.run, workers=unseen, on_error="ignore")
-                    await asyncio.wait_for(asked, FETCH_S)
+                known = (await asyncio.wait_for(self.client.scheduler.identity(n_workers=-1), 2.0))["workers"]
+                if self.copies is not None:
+                    asked = (self.kept_as, self.copies.fetched)
+                    await self.answers(kept.let_go, *asked, workers=self.unseen(known))
         with contextlib.suppress(*GONE, Exception):
             await self._closing.aclose()
+
+    def unseen(self, workers: Iterable[str]) -> list[str]:
+        """Those of the workers that were looked at and do not see the run folder."""
+        return [worker for worker in workers if not self.seen.get(worker, True)]
 
     # -- the cluster
 
@@ -132,15 +140,62 @@ class Crew:
     async def desk(self, op: str, *args: object) -> Any:
         return await getattr(self.client.scheduler, OPERATION)(run=self.run, what=op, args=list(args))
 
-    async def workers(self, limit_s: float) -> dict[str, dict[str, Any]]:
-        """The workers there are, by address; waits for a first one. Raises MachinesLost."""
+    async def answers(
+        self, ask: Callable[..., _Said], *args: object, workers: Sequence[str]
+    ) -> dict[str, _Said | Exception]:
+        """What a function says on each of the workers, or what it raised there.
+
+        One that says nothing for FETCH_S holds nobody else up: its answer is a TimeoutError. Raises OSError.
+        """
+        if not workers:
+            return {}
+
+        async def asked(some: Sequence[str]) -> dict[str, _Said | Exception]:
+            return await asyncio.wait_for(
+                self.client.run(ask, *args, workers=list(some), on_error="return"), FETCH_S
+            )
+
+        with contextlib.suppress(TimeoutError):
+            return await asked(workers)
+        each = await asyncio.gather(*(asked([worker]) for worker in workers), return_exceptions=True)
+        told: dict[str, _Said | Exception] = {}
+        for worker, answer in zip(workers, each, strict=True):
+            if isinstance(answer, dict):
+                told.update(answer)
+            elif isinstance(answer, TimeoutError):
+                told[worker] = answer
+            else:
+                raise answer
+        return told
+
+    async def open(self, gateway: Gateway, stage: str, trial: tuple[int, str]) -> None:
+        """A stage begins at the desk. Raises OSError."""
+        endpoints, budget = gateway.endpoints, gateway.budget
+        limits = {name: endpoint.limits for name, endpoint in endpoints.items()}
+        asked = [name for name, one in endpoints.items() if one.spent.calls > self._asked.get(name, 0)]
+        await self.desk("open", stage, limits, budget.caps, budget.state(), trial, asked)
+
+    def ended(self, gateway: Gateway) -> None:
+        """A stage has ended: what its workers asked just now counts in the minute of who asks next."""
+        for name, endpoint in gateway.endpoints.items():
+            if endpoint.spent.calls > self._asked.get(name, 0):
+                endpoint.rest(REST_S)
+            self._asked[name] = endpoint.spent.calls
+
+    async def workers(
+        self, limit_s: float, is_over: Callable[[], bool], but: Collection[str] = ()
+    ) -> dict[str, dict[str, Any]]:
+        """The workers there are ``but`` those, by address; waits for a first one, unless it ``is_over``.
+
+        Raises MachinesLost.
+        """
         waited = 0.0
         while True:
             known = await self.client.scheduler.identity(n_workers=-1)
-            workers: dict[str, dict[str, Any]] = known["workers"]
+            workers: dict[str, Any] = {name: info for name, info in known["workers"].items() if name not in but}
             if any(RESOURCE in info.get("resources", {}) for info in workers.values()):
                 workers = {name: info for name, info in workers.items() if RESOURCE in info.get("resources", {})}
-            if workers and len(workers) >= self.on.workers:
+            if (workers and len(workers) >= self.on.workers) or is_over():
                 return workers
             if waited >= limit_s:
                 raise MachinesLost(f"no worker has come within {limit_s:g} s")
@@ -149,30 +204,29 @@ class Crew:
 
     async def placed(self, gateway: Gateway) -> list[str]:
         """The workers that get a shard each: all; one a machine where a model runs inside of them."""
-        workers = await self.workers(FIRST_WORKER_S)
+        workers = await self.workers(FIRST_WORKER_S, lambda: gateway.stopped is not None)
         names = sorted(workers)
         if any(endpoint.adapter.settings.kind == "local" for endpoint in gateway.endpoints.values()):
             one_each = {workers[name].get("host", name): name for name in reversed(names)}
             names = sorted(one_each.values())
         return names
 
-    async def look_around(self, pipeline: Pipeline, workers: Sequence[str]) -> None:
-        """Which workers see the run folder; whether all have this version, and their keys.
+    async def look_around(self, pipeline: Pipeline, workers: Sequence[str]) -> list[str]:
+        """The workers that answer; whether they have this version, and their keys, and see the run folder.
 
-        Raises Problem, and MachinesLost where one of them is gone.
+        Raises Problem.
         """
         mark = pipeline.folder.journal / f".seen-by-{self.run}"
         mark.touch()
         try:
-            told: dict[str, tuple[str, bool] | Exception] = await self.client.run(
-                about, str(mark.resolve()), workers=list(workers), on_error="return"
-            )
+            told = await self.answers(about, str(mark.resolve()), workers=workers)
         finally:
             mark.unlink(missing_ok=True)
         own = version(PACKAGE)
         for worker, answer in told.items():
             if isinstance(answer, OSError):
-                raise MachinesLost(f"worker {worker} is gone ({type(answer).__name__})")
+                pipeline.progress.say(f"worker {worker} does not answer: it gets no share")
+                continue
             if isinstance(answer, Exception):
                 reason = f"{type(answer).__name__}: {answer}"
                 raise Problem(
@@ -183,32 +237,36 @@ class Crew:
                     f"--on {self.on.text}: worker {worker} has {PACKAGE} {answer[0]}; install {own} there"
                 )
             self.seen[worker] = answer[1]
-        if self._sends_keys():
-            return
+        there = [worker for worker in workers if not isinstance(told.get(worker), OSError)]
+        if self.unseen(there) and not self.kept_as:
+            self.kept_as = kept.id_of(pipeline.folder.journal)
+        if not self._sends_keys():
+            await self._check_keys(pipeline, there)
+        return there
+
+    async def _check_keys(self, pipeline: Pipeline, workers: Sequence[str]) -> None:
+        """Raises Problem for a worker whose environment lacks a key."""
         names = list(keys.variables(pipeline.config, list(pipeline.opened().endpoints)))
-        if not names:
-            return
-        lacking: dict[str, list[str]] = await self.client.run(keys.missing, names, workers=list(workers))
+        lacking = await self.answers(keys.missing, names, workers=workers if names else [])
         for worker, missing in lacking.items():
-            if missing:
+            if not isinstance(missing, Exception) and missing:
                 raise Problem(
                     f"--on {self.on.text}: worker {worker} has no {missing[0]} in its environment, and a key is "
                     "never sent over plain TCP; set it where the workers start, or connect by tls://"
                 )
 
     def _sends_keys(self) -> bool:
-        """Whether every worker that was looked at is where keys may go: one may take another's share over."""
+        """Whether every worker that was looked at is where keys may go."""
         return all(self.on.is_private_to(worker) for worker in self.seen)
 
     async def submit(self, pipeline: Pipeline, stage: str, shard: Shard) -> str:
-        """Place a shard, anew where it has been lost; returns the name under which it borrows."""
+        """Place a shard at its worker, and nowhere else; returns the name under which it borrows."""
         shard.attempt += 1
         order = self._order(pipeline, stage, shard)
         shard.future = self.client.submit(
             run_shard,
             order,
             workers=[shard.worker],
-            allow_other_workers=True,
             pure=False,
             retries=0,
             key=f"tutor-arena-{self.run}-{order.holder}",
@@ -238,6 +296,7 @@ class Crew:
             inputs=inputs,
             folder=str(folder.path.resolve()),
             sees=is_seen,
+            kept_as=self.kept_as,
             given=given,
             earlier=b"" if is_seen else lines_of(folder.journal, stage, shard.share),
             environ=keys.variables(pipeline.config, endpoints) if self._sends_keys() else {},
@@ -265,9 +324,3 @@ def _scheduler_of(file: Path) -> str:
 
 def _rows(path: Path, share: Share, field: str) -> bytes:
     return share_of_rows(path, share, lambda row: row[field]) if field else b""
-
-
-def _forget(run: str) -> None:
-    import shutil
-
-    shutil.rmtree(kept_folder(run), ignore_errors=True)

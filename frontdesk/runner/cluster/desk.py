@@ -6,14 +6,16 @@ Plain objects without a network: :mod:`frontdesk.runner.cluster.service` makes t
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from arena.trial import JudgeTrial
 from gateway.budget import Budget, Most, Spent
+from gateway.endpoint import LATEST
 from gateway.errors import BudgetReached, Interrupted, JournalLost, NotReadable, Stopped
-from gateway.leases import Ended, Lender, Place
+from gateway.leases import REST_S, Ended, Lender, Place
 from runstore.records import Usage
 
 StopKind = Literal["interrupted", "budget", "unreadable", "journal", "machines"]
@@ -40,6 +42,13 @@ STOPS: dict[StopKind, type[Stopped]] = {
 }
 
 
+SILENCE_S = 30.0
+"""How long a worker starts calls without word from the scheduler."""
+LOST_S = 60.0
+"""How long a worker that says nothing has its share; by then it has stopped by itself."""
+ELSEWHERE: tuple[StopKind, str] = ("machines", "its share goes on elsewhere")
+
+
 def kind_of(reason: Stopped) -> StopKind:
     """The name by which a reason travels."""
     for kind, cls in STOPS.items():
@@ -60,7 +69,8 @@ class Seen:
 
 @dataclass(slots=True)
 class Told:
-    """How far one shard is, as its worker says. ``segment``: the file on the worker that its calls are in."""
+    """How far one shard is, as its worker says. ``segment``: the file on the worker that its calls are in;
+    ``latencies``: of answers since it last said so."""
 
     done: int = 0
     of: int = 0
@@ -68,6 +78,7 @@ class Told:
     spent: Sums = field(default_factory=dict[str, float])
     endpoints: dict[str, Sums] = field(default_factory=dict[str, "Sums"])
     judges: dict[str, Seen] = field(default_factory=dict[str, Seen])
+    latencies: dict[str, list[float]] = field(default_factory=dict[str, "list[float]"])
     segment: str = ""
     size: int = 0
 
@@ -82,7 +93,7 @@ class Told:
 @dataclass(slots=True)
 class Looked:
     """How far all shards are, together. ``budget``: its state, where there are caps; ``segments``: by holder, the
-    file on its worker and how much of it is written."""
+    file on its worker and how much of it is written; ``silent``: holders that have said nothing for LOST_S."""
 
     done: int
     in_flight: int
@@ -93,11 +104,13 @@ class Looked:
     lines: list[str]
     stop: tuple[StopKind, str] | None
     segments: dict[str, tuple[str, int]]
+    silent: list[str]
+    latencies: dict[str, list[float]]
 
 
 @dataclass(slots=True)
 class Stage:
-    """One stage that is under way. ``attempts``: how often each shard has been started."""
+    """One stage that is under way. ``heard``: when each attempt at a shard said something last."""
 
     name: str
     lender: Lender
@@ -108,8 +121,15 @@ class Stage:
     told: dict[str, Told] = field(default_factory=dict[str, Told])
     holders: dict[str, str] = field(default_factory=dict[str, str])
     started: set[str] = field(default_factory=set[str])
+    latencies: dict[str, deque[float]] = field(default_factory=dict[str, "deque[float]"])
+    heard: dict[str, float] = field(default_factory=dict[str, float])
+    withdrawn: set[str] = field(default_factory=set[str])
     lines: dict[str, None] = field(default_factory=dict[str, None])
     stop: tuple[StopKind, str] | None = None
+
+    def is_at_work(self, holder: str) -> bool:
+        """Whether this attempt at a shard was started in this stage, and has not been given up."""
+        return holder in self.started and holder not in self.withdrawn
 
 
 class Desk:
@@ -128,11 +148,16 @@ class Desk:
         caps: Mapping[str, Any],
         state: Mapping[str, Any],
         trial: tuple[int, str],
+        asked: Sequence[str] = (),
     ) -> None:
-        """A stage begins. ``caps`` and ``state``: the budget's caps, and what has been spent under them."""
+        """A stage begins. ``caps`` and ``state``: the budget's caps, and what has been spent under them;
+        ``asked``: endpoints that the driver has asked itself since the last one."""
         budget = Budget(**caps)
         budget.restore(state)
-        lender = Lender(limits, budget, self._clock)
+        lender = Lender(limits, budget, self._clock, None if self._stage is None else self._stage.lender)
+        for name in asked:
+            if any(limits[name]):
+                lender.rest(name, REST_S)
         limited = tuple(name for name, limit in limits.items() if any(limit))
         self._stage = Stage(stage, lender, budget.is_capped, limited, *trial)
 
@@ -142,6 +167,8 @@ class Desk:
         told = list(stage.told.values())
         lines = list(stage.lines)
         stage.lines.clear()
+        latencies = {name: list(since) for name, since in stage.latencies.items()}
+        stage.latencies.clear()
         return Looked(
             done=sum(share.done for share in told),
             in_flight=sum(share.in_flight for share in told),
@@ -155,6 +182,8 @@ class Desk:
             lines=lines,
             stop=stage.stop,
             segments={name: (share.segment, share.size) for name, share in stage.told.items() if share.segment},
+            latencies=latencies,
+            silent=[name for name, at in stage.heard.items() if self._clock() - at > LOST_S],
         )
 
     def stop(self, kind: StopKind, text: str) -> None:
@@ -162,11 +191,26 @@ class Desk:
         if self._stage is not None and self._stage.stop is None:
             self._stage.stop = (kind, text)
 
+    def withdraw(self, holder: str) -> None:
+        """This attempt at a shard is given up for another: whoever still works at it gets nothing more.
+
+        What it has spent stays spent; what it has done is counted by the next one.
+        """
+        stage = self._open()
+        stage.withdrawn.add(holder)
+        stage.heard.pop(holder, None)
+        stage.lender.forget(holder)
+        if (told := stage.told.get(holder)) is not None:
+            told.done = told.of = told.in_flight = 0
+            told.judges = {}
+
     # -- the workers
 
     def start(self, stage: str, holder: str, worker: str) -> bool:
-        """Whether this attempt at a shard may start: a second time (after its worker was lost) it may not."""
-        if self._stage is None or self._stage.name != stage or holder in self._stage.started:
+        """Whether this attempt at a shard may start: no second time, and not once it has been given up."""
+        if self._stage is None or self._stage.name != stage:
+            return False
+        if holder in self._stage.started or holder in self._stage.withdrawn:
             return False
         self._stage.started.add(holder)
         self._stage.holders[holder] = worker
@@ -174,18 +218,32 @@ class Desk:
 
     def beat(self, holder: str, told: Mapping[str, Any], lines: Sequence[str]) -> tuple[StopKind, str] | None:
         """A shard says how far it is; whether it shall stop, and why."""
-        stage = self._open()
-        stage.told[holder] = Told.of_plain(told)
+        stage, now = self._open(), Told.of_plain(told)
+        if not stage.is_at_work(holder):
+            if (before := stage.told.get(holder)) is not None:
+                before.spent, before.endpoints = now.spent, now.endpoints
+            return ELSEWHERE
+        stage.told[holder] = now
+        for name, since in now.latencies.items():
+            stage.latencies.setdefault(name, deque(maxlen=LATEST)).extend(since)
+        stage.heard[holder] = self._clock()
         stage.lines.update(dict.fromkeys(lines))
         if stage.stop is None and (failed := self._failed_trial(stage, stage.told[holder])) is not None:
             stage.stop = ("unreadable", str(failed))
         return stage.stop
+
+    def end(self, holder: str) -> None:
+        """An attempt has come to its end: it will not be heard of again."""
+        if self._stage is not None:
+            self._stage.heard.pop(holder, None)
 
     def places(self, holder: str, endpoint: str, tokens: list[int], unused: list[int], more: int) -> list[Place]:
         """Start times under the endpoint's limits; ``unused`` ones are given back, ``more`` tokens were used."""
         lender = self._open().lender
         lender.unused(endpoint, unused)
         lender.settle(endpoint, more)
+        if tokens:
+            self._check(holder)
         return lender.places(holder, endpoint, tokens)
 
     def permits(
@@ -201,6 +259,8 @@ class Desk:
         ended = [Ended(_most(left), None if usage is None else Usage.of(usage), usd) for left, usage, usd in told]
         lender.ended(holder, ended, is_call=is_over)
         lender.returned(holder, [_most(permit) for permit in back])
+        if wanted:
+            self._check(holder)
         return lender.permits(holder, [_most(permit) for permit in wanted])
 
     def lose(self, worker: str) -> None:
@@ -209,6 +269,11 @@ class Desk:
             for holder in [name for name, whose in self._stage.holders.items() if whose == worker]:
                 self._stage.lender.forget(holder)
                 self._stage.told.get(holder, Told()).in_flight = 0
+
+    def _check(self, holder: str) -> None:
+        """Raises MachinesLost for an attempt that was given up, or of another stage."""
+        if not self._open().is_at_work(holder):
+            raise MachinesLost(ELSEWHERE[1])
 
     def _open(self) -> Stage:
         if self._stage is None:

@@ -46,39 +46,50 @@ def read_block(path: str, offset: int, size: int = BLOCK) -> bytes:
 
 
 class Copies:
-    """The driver's copies of workers' segments, each a prefix of its original in whole lines."""
+    """The driver's copies of workers' segments, each a prefix of its original in whole lines.
+
+    ``fetched``: how many bytes of each there are.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._open: dict[str, tuple[Path, int]] = {}
-        self._fetched: dict[str, int] = {}
+        self.fetched: dict[str, int] = {}
         self._rest: dict[str, bytes] = {}
-
-    def fetched(self, name: str) -> int:
-        """Bytes of a segment that have been fetched."""
-        return self._fetched.get(name, 0)
+        self._paths: dict[str, Path] = {}
+        self._unsynced: set[Path] = set()
 
     def add(self, name: str, block: bytes) -> None:
         """Append a block; half a line waits for its other half. Raises OSError."""
-        self._fetched[name] = self.fetched(name) + len(block)
-        whole, _, rest = (self._rest.pop(name, b"") + block).rpartition(b"\n")
+        whole, _, rest = (self._rest.get(name, b"") + block).rpartition(b"\n")
+        if whole:
+            self._write(name, whole + b"\n")
         self._rest[name] = rest
-        if not whole:
-            return
-        if name in self._open:
-            _write(self._open[name][1], whole + b"\n")
-            return
-        path, begun, out = new_segment(self._folder)
-        _write(out, whole + b"\n")  # the first block has the header
-        begun.rename(path)
-        self._open[name] = path, out
+        self.fetched[name] = self.fetched.get(name, 0) + len(block)
 
-    def close(self) -> None:
+    def _write(self, name: str, lines: bytes) -> None:
+        path = begun = self._paths.get(name)
+        if path is None or begun is None:
+            path, begun, out = new_segment(self._folder)
+        else:
+            out = os.open(path, os.O_WRONLY | os.O_APPEND)
+        try:
+            _write(out, lines)  # the first ones begin with the header
+        finally:
+            os.close(out)
+        if name not in self._paths:
+            begun.rename(path)
+            self._paths[name] = path
+        self._unsynced.add(path)
+
+    def sync(self) -> None:
         """On the disk, all of them."""
-        for _, handle in self._open.values():
-            os.fdatasync(handle)
-            os.close(handle)
-        self._open.clear()
+        for path in self._unsynced:
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                os.fdatasync(handle)
+            finally:
+                os.close(handle)
+        self._unsynced.clear()
 
 
 def _write(out: int, block: bytes) -> None:

@@ -25,6 +25,7 @@ class DeskPlugin(SchedulerPlugin):
     async def start(self, scheduler: Any) -> None:
         self._desks: dict[str, Desk] = {}
         self._drivers: dict[str, str] = {}
+        self._scheduler = scheduler
         scheduler.handlers[OPERATION] = self._ask
 
     async def _ask(self, run: str, what: str, args: list[Any]) -> Any:
@@ -41,6 +42,8 @@ class DeskPlugin(SchedulerPlugin):
             }
             self._desks.pop(run, None)
             return None
+        if what == "absent":
+            return [worker for worker in args[0] if worker not in self._scheduler.workers]
         answer = getattr(self._desks[run], what)(*args)
         return asdict(answer) if isinstance(answer, Looked) else answer
 

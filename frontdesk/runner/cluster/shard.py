@@ -15,7 +15,8 @@ from typing import Any
 from arena.scoring.sheets import Form, score_all
 from arena.trial import JudgeTrial
 from frontdesk.runner import score_plan
-from frontdesk.runner.cluster.desk import STOPS, MachinesLost, Seen, StopKind, Told, kind_of
+from frontdesk.runner.cluster.desk import SILENCE_S, STOPS, MachinesLost, Seen, StopKind, Told, kind_of
+from frontdesk.runner.cluster.kept import GIVEN, folder_of
 from frontdesk.runner.cluster.shares import Share
 from frontdesk.runner.config import Config
 from frontdesk.runner.intent import ask_all
@@ -25,6 +26,7 @@ from frontdesk.runner.runfolder import RunFolder
 from frontdesk.runner.stagework import MOST_AT_ONCE, Stopping
 from gateway.adapters.catalog import build
 from gateway.budget import Budget, Most
+from gateway.clocks import Term
 from gateway.engine import Gateway
 from gateway.errors import Stopped
 from gateway.leases import Ended, LentBudget, LentPlaces, Place
@@ -36,7 +38,10 @@ from runstore.records import Sheet
 BEAT_S = 0.2
 MOST_BEATS = 500
 """A second of all workers together: the scheduler answers a few thousand messages, and lends by them too."""
+MOST_LATENCIES = 1_000
+"""So many answers' times are told with a beat."""
 DRAIN_S = 30.0
+LAST_WORDS_S = 5.0
 Desk = Callable[..., Awaitable[Any]]
 
 
@@ -45,7 +50,8 @@ class Order:
     """What a worker is sent: plain values, and the files of the run folder that it needs and may not see.
 
     ``seen_by``: a file in the run's journal folder, by which a worker knows that it sees the folder. ``earlier``:
-    finished calls of the share, for one that does not. ``environ``: keys, where the way is encrypted.
+    finished calls of the share, for one that does not, and ``kept_as`` the name by which it keeps what it writes.
+    ``environ``: keys, where the way is encrypted.
     """
 
     run: str
@@ -57,6 +63,7 @@ class Order:
     inputs: Mapping[str, bytes]
     folder: str
     sees: bool
+    kept_as: str = ""
     given: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     earlier: bytes = b""
     environ: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -94,9 +101,9 @@ def work(order: Order, desk: Desk, address: str) -> dict[str, str]:
 
 
 async def _work(order: Order, desk: Desk, address: str) -> dict[str, str]:
-    if not await desk("start", order.stage, order.holder, address):
-        return {"state": "again"}
     try:
+        if not await _asked(desk, "start", order.stage, order.holder, address):
+            return {"state": "again"}
         async with _opened(order, desk) as shard:
             return await shard.whole()
     except Problem as problem:
@@ -138,10 +145,10 @@ def _journal(order: Order) -> Journal:
 
     if order.sees:
         return Journal(Path(order.folder) / "journal", only=is_mine)
-    folder = kept_folder(order.run) / order.holder
+    folder = folder_of(order.kept_as) / f"{order.run}-{order.holder}"
     folder.mkdir(parents=True, exist_ok=True)
     if order.earlier:
-        (folder / "000000-0.jsonl").write_bytes(order.earlier)
+        (folder / GIVEN).write_bytes(order.earlier)
     return Journal(folder)
 
 
@@ -158,11 +165,6 @@ def about(path: str) -> tuple[str, bool]:
 def sees(path: str) -> bool:
     """On a worker: whether the run folder is seen, by a file in it, and may be written to."""
     return Path(path).is_file() and os.access(Path(path).parent, os.W_OK) and not os.environ.get(OWN_DISK)
-
-
-def kept_folder(run: str) -> Path:
-    """Where a worker that does not see the run folder keeps its segments until they have been fetched."""
-    return Path(tempfile.gettempdir()) / f"tutor-arena-{run}"
 
 
 def _given(order: Order, scratch: Path) -> RunFolder:
@@ -190,7 +192,11 @@ def _budget(order: Order, desk: Desk) -> Budget:
 async def _asked(desk: Desk, *what: object) -> Any:
     """What the desk says. Raises MachinesLost: without it nothing may be asked of a model."""
     try:
-        return await desk(*what)
+        return await asyncio.wait_for(desk(*what), SILENCE_S)
+    except TimeoutError as error:
+        raise MachinesLost(f"the scheduler has said nothing for {SILENCE_S:g} s") from error
+    except MachinesLost:
+        raise
     except Exception as error:  # whatever the connection or the scheduler's side raises
         raise MachinesLost(f"the scheduler cannot be reached: {type(error).__name__}: {error}") from error
 
@@ -255,10 +261,12 @@ class _Shard:
     def __init__(self, order: Order, desk: Desk, pipeline: ShardPipeline, source: RunFolder) -> None:
         self._order, self._desk, self._pipeline, self._source = order, desk, pipeline, source
         self._gateway: Gateway = pipeline.opened()
+        self._gateway.term = Term(SILENCE_S, self._gateway.clocks.ticks)
         self._lines: list[str] = []
         self._gateway.notify = self._lines.append
 
     async def whole(self) -> dict[str, str]:
+        await self._say()
         beating = asyncio.create_task(self._beat_on())
         try:
             await self._stage()
@@ -314,15 +322,21 @@ class _Shard:
 
     async def _beat_on(self) -> None:
         every = beat_s(self._order.share.of)
-        while True:
+        while not isinstance(self._gateway.stopped, MachinesLost):
             await asyncio.sleep(every)
-            try:
-                stop = await self._beat()
-            except Exception as error:  # whatever the connection or the scheduler's side raises
-                self._end(MachinesLost(f"the scheduler cannot be reached: {type(error).__name__}: {error}"))
-                return
-            if stop is not None and self._gateway.stopped is None:
-                self._end(STOPS[stop[0]](stop[1]))
+            await self._say()
+
+    async def _say(self) -> None:
+        """A beat: calls may start on for a while, or the reason to stop is heard."""
+        asked_at, gateway = self._gateway.clocks.ticks(), self._gateway
+        try:
+            stop = await self._beat()
+        except MachinesLost as reason:
+            self._end(reason)
+            return
+        gateway.term.renew(asked_at)
+        if stop is not None and gateway.stopped is None:
+            self._end(STOPS[stop[0]](stop[1]))
 
     def _end(self, reason: Stopped) -> None:
         self._gateway.stop(reason)
@@ -331,12 +345,15 @@ class _Shard:
     async def _beat(self) -> tuple[StopKind, str] | None:
         lines = list(self._lines)
         self._lines.clear()
-        return await self._desk("beat", self._order.holder, asdict(self._told()), lines)
+        return await _asked(self._desk, "beat", self._order.holder, asdict(self._told()), lines)
 
     def _told(self) -> Told:
         counted, gateway = self._pipeline.counted, self._gateway
         told = Told(counted.done, counted.of, gateway.in_flight, asdict(gateway.budget.total))
         told.endpoints = {name: asdict(endpoint.spent) for name, endpoint in gateway.endpoints.items()}
+        for name, endpoint in gateway.endpoints.items():
+            told.latencies[name] = list(endpoint.latencies)[-MOST_LATENCIES:]
+            endpoint.latencies.clear()
         told.judges = dict(self._pipeline.seen)
         if gateway.journal is not None and not self._order.sees:
             told.segment, told.size = str(gateway.journal.segment), gateway.journal.size
@@ -345,14 +362,19 @@ class _Shard:
     async def _last_words(self) -> None:
         self._gateway.sync()
         with contextlib.suppress(Exception):  # a desk that is gone needs no word
-            if isinstance(self._gateway.budget, LentBudget):
-                await self._gateway.budget.tell()
-            for name, endpoint in self._gateway.endpoints.items():
-                if endpoint.lent is not None and (endpoint.lent.unused or endpoint.lent.more_tokens):
-                    unused, more = endpoint.lent.unused, endpoint.lent.more_tokens
-                    await self._desk("places", self._order.holder, name, [], unused, more)
-            await self._beat()
+            async with asyncio.timeout(LAST_WORDS_S):
+                if isinstance(self._gateway.budget, LentBudget):
+                    await self._gateway.budget.tell()
+                for name, endpoint in self._gateway.endpoints.items():
+                    if endpoint.lent is not None and (endpoint.lent.unused or endpoint.lent.more_tokens):
+                        unused, more = endpoint.lent.unused, endpoint.lent.more_tokens
+                        await self._desk("places", self._order.holder, name, [], unused, more)
+                await self._beat()
+                await self._desk("end", self._order.holder)
 
 
 def _stopped(reason: Stopped) -> dict[str, str]:
+    """Where only this worker lost sight of the scheduler, its share goes on."""
+    if isinstance(reason, MachinesLost):
+        return {"state": "again"}
     return {"state": "stopped", "kind": kind_of(reason), "text": str(reason)}

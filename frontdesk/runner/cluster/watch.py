@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from typing import cast
 
@@ -18,14 +18,19 @@ from frontdesk.runner.cluster.crew import (
     Shard,
 )
 from frontdesk.runner.cluster.desk import STOPS, Looked, MachinesLost, StopKind, Sums, kind_of
+from frontdesk.runner.cluster.kept import kept
 from frontdesk.runner.cluster.segments import Copies, read_block
 from frontdesk.runner.cluster.shares import Share
 from frontdesk.runner.pipeline import Pipeline
-from gateway.budget import Spent
-from gateway.errors import Interrupted, Stopped
+from frontdesk.runner.session import count_earlier
+from frontdesk.runner.writers import until_none
+from gateway.budget import Budget, Spent
+from gateway.errors import Interrupted, JournalLost, Stopped
 from runstore.problems import Problem
 
 LONGEST_STOP_S = 45.0
+STOP_S = 2.0
+"""How long a desk is waited for that has only to hear of the end."""
 MOST_ATTEMPTS = 8
 
 
@@ -34,24 +39,29 @@ async def ahead(crew: Crew, pipeline: Pipeline, stage: str, of: int, unit: str) 
 
     Where it ends early, the gateway is stopped for the reason. ``unit``: what judges are tried by. Raises Problem.
     """
-    gateway, progress = pipeline.opened(), pipeline.progress
+    gateway = pipeline.opened()
     if of == 0 or gateway.stopped is not None:
         return
-    await crew.ready(progress.say)
-    names = await crew.placed(gateway)
-    await crew.look_around(pipeline, names)
-    shards = [Shard(Share(index, len(names)), name) for index, name in enumerate(names)]
-    gateway.sync()
-    progress.start(stage, of)
-    watch = Watch(crew, pipeline, stage, shards)
-    limits = {name: endpoint.limits for name, endpoint in gateway.endpoints.items()}
-    trial = (pipeline.config.budget.trial_rounds, unit)
-    await crew.desk("open", stage, limits, gateway.budget.caps, gateway.budget.state(), trial)
+    try:
+        await crew.ready(pipeline.progress.say)
+        workers = await crew.look_around(pipeline, await crew.placed(gateway))
+        if gateway.stopped is not None:
+            return
+        if not workers:
+            raise MachinesLost("no worker answers")
+        watch = Watch(crew, pipeline, stage, workers)
+        await watch.begin(of, unit)
+    except Stopped as reason:
+        gateway.stop(reason)
+        return
+    except OSError as error:
+        gateway.stop(MachinesLost(f"the scheduler is gone ({type(error).__name__})"))
+        return
     try:
         await watch.to_the_end()
     except Problem:
         with contextlib.suppress(*GONE):
-            await crew.desk("stop", "interrupted", "a worker could not start")
+            await asyncio.wait_for(crew.desk("stop", "interrupted", "a worker could not start"), STOP_S)
         raise
     finally:
         watch.merge()
@@ -60,73 +70,127 @@ async def ahead(crew: Crew, pipeline: Pipeline, stage: str, of: int, unit: str) 
 class Watch:
     """One stage while it is made elsewhere."""
 
-    def __init__(self, crew: Crew, pipeline: Pipeline, stage: str, shards: list[Shard]) -> None:
-        self._crew, self._pipeline, self._stage, self._shards = crew, pipeline, stage, shards
+    def __init__(self, crew: Crew, pipeline: Pipeline, stage: str, workers: Sequence[str]) -> None:
+        self._crew, self._pipeline, self._stage = crew, pipeline, stage
+        self._shards = [Shard(Share(at, len(workers)), worker) for at, worker in enumerate(workers)]
         self._gateway = pipeline.opened()
-        self._before = Spent(**self._gateway.budget.state()["total"])
-        self._each_before = {name: replace(endpoint.spent) for name, endpoint in self._gateway.endpoints.items()}
-        self._copies = Copies(pipeline.folder.journal)
+        self._copies = crew.copies = crew.copies or Copies(pipeline.folder.journal)
+        self._before = Spent()
+        self._each_before: dict[str, Spent] = {}
         self._told: Looked | None = None
         self._workers: dict[str, str] = {}
         self._stopped_for = 0.0
         self._is_told = False
 
+    async def begin(self, of: int, unit: str) -> None:
+        """Before anything is asked: what earlier commands left on workers' disks; then the desk opens.
+
+        Raises Stopped, OSError.
+        """
+        gateway, progress = self._gateway, self._pipeline.progress
+        await until_none(self._fetch_left, progress.say, self._is_stopped)
+        if gateway.journal is not None and gateway.budget.is_capped and self._copies.fetched:
+            total = gateway.budget.total
+            whole = Budget()
+            count_earlier(gateway.journal, whole)
+            gateway.budget.restore(whole.state())
+            gateway.budget.total.failed, gateway.budget.total.served = total.failed, total.served
+        gateway.sync()
+        progress.start(self._stage, of)
+        self._before = replace(gateway.budget.total)
+        self._each_before = {name: replace(endpoint.spent) for name, endpoint in gateway.endpoints.items()}
+        await self._crew.open(gateway, self._stage, (self._pipeline.config.budget.trial_rounds, unit))
+
+    def _is_stopped(self) -> bool:
+        return self._gateway.stopped is not None
+
     async def to_the_end(self) -> None:
         """Until every shard has ended, or the run is stopped and had its time."""
-        crew = self._crew
         try:
             for shard in self._shards:
                 await self._submit(shard)
             while any(shard.result is None for shard in self._shards):
                 await asyncio.sleep(LOOK_S)
-                await self._look()
+                lost = await self._look()
                 for shard in self._shards:
-                    await self._settle(shard)
+                    await self._settle(shard, lost)
                 if await self._has_waited_enough():
                     break
             await self._look()
         except asyncio.CancelledError:
             with contextlib.suppress(Exception):
-                await asyncio.wait_for(crew.desk("stop", "interrupted", "interrupted"), 2.0)
+                await asyncio.wait_for(self._crew.desk("stop", "interrupted", "interrupted"), STOP_S)
             raise
-        except MachinesLost as reason:
+        except Stopped as reason:
             self._gateway.stop(reason)
         except OSError as error:
             self._gateway.stop(MachinesLost(f"the scheduler is gone ({type(error).__name__})"))
         self._stop_as_told()
 
-    async def _look(self) -> None:
+    async def _look(self) -> set[str]:
+        """How far it is; the workers that are gone, or have said nothing for so long that they count as gone."""
         told = self._told = Looked(**await asyncio.wait_for(self._crew.desk("look"), ANSWER_S))
-        progress = self._pipeline.progress
+        progress, endpoints = self._pipeline.progress, self._gateway.endpoints
         for line in told.lines:
             progress.say(line)
         self._gateway.budget.total = _added(self._before, told.spent)
         for name, spent in told.endpoints.items():
-            self._gateway.endpoints[name].spent = _added(self._each_before[name], spent)
+            endpoints[name].spent = _added(self._each_before[name], spent)
+        for name, latencies in told.latencies.items():
+            endpoints[name].latencies.extend(latencies)
         self._gateway.budget.in_flight = told.in_flight
         progress.note = told.note
         progress.reach(told.done)
-        await self._fetch(told.segments)
+        for holder, (path, size) in told.segments.items():
+            if (worker := self._workers.get(holder)) is not None:
+                await self._fetch(worker, path, size)
+        working = [shard.worker for shard in self._shards if shard.result is None]
+        absent: list[str] = await asyncio.wait_for(self._crew.desk("absent", working), ANSWER_S)
+        return {*absent, *(self._workers[holder] for holder in told.silent if holder in self._workers)}
 
-    async def _fetch(self, segments: Mapping[str, tuple[str, int]]) -> None:
-        """What workers that do not see the run folder have written since."""
-        for holder, (path, size) in segments.items():
-            worker = self._workers.get(holder, "")
-            while self._copies.fetched(path) < size and worker:
-                asked = self._crew.client.run(
-                    read_block, path, self._copies.fetched(path), workers=[worker], on_error="ignore"
-                )
-                try:
-                    block = (await asyncio.wait_for(asked, FETCH_S)).get(worker)
-                except TimeoutError:
-                    break
-                if not block:
-                    break
+    # -- segments of workers that do not see the run folder
+
+    async def _fetch(self, worker: str, path: str, size: int) -> None:
+        """As much of a worker's file as is written. Raises JournalLost."""
+        while (have := self._copies.fetched.get(path, 0)) < size:
+            asked = self._crew.client.run(read_block, path, have, workers=[worker], on_error="ignore")
+            try:
+                block = (await asyncio.wait_for(asked, FETCH_S)).get(worker)
+            except TimeoutError:
+                return
+            if not block:
+                return
+            try:
                 self._copies.add(path, block)
+            except OSError as error:
+                raise JournalLost(f"the journal cannot be written: {error.strerror or error}") from error
 
-    async def _settle(self, shard: Shard) -> None:
+    async def _fetch_left(self) -> int:
+        """What is kept on the machines and nobody writes any more; how many segments of earlier commands still are
+        written."""
+        written = set[str]()
+        told = await self._crew.answers(kept, self._crew.kept_as, workers=self._crew.unseen(self._crew.seen))
+        for worker, segments in told.items():
+            for path, size, is_written in () if isinstance(segments, Exception) else segments:
+                if not is_written:
+                    await self._fetch(worker, path, size)
+                elif self._crew.run not in path:
+                    written.add(path)
+        return len(written)
+
+    # -- shards
+
+    async def _submit(self, shard: Shard) -> None:
+        holder = await self._crew.submit(self._pipeline, self._stage, shard)
+        self._workers[holder] = shard.worker
+
+    async def _settle(self, shard: Shard, lost: Collection[str]) -> None:
         future = shard.future
-        if shard.result is not None or future is None or future.status == "pending":
+        if shard.result is not None or future is None:
+            return
+        if future.status == "pending":
+            if shard.worker in lost:
+                await self._replace(shard, lost)
             return
         if future.status == "finished":
             result = cast("dict[str, str]", await future)
@@ -137,31 +201,45 @@ class Watch:
                 return
         elif self._crew.client.status != "running":
             raise MachinesLost("the scheduler is gone")
-        await self._replace(shard)
+        await self._replace(shard, lost)
 
-    async def _replace(self, shard: Shard) -> None:
+    async def _replace(self, shard: Shard, lost: Collection[str]) -> None:
         """The worker of a shard is lost: what it finished is kept, the rest goes on elsewhere."""
-        if self._gateway.stopped is not None:
-            shard.result = {"state": "stopped", "kind": "machines", "text": "a worker was lost while stopping"}
-            return
+        before = shard.worker
+        shard.future.release()
+        if before in lost:
+            self._crew.seen.pop(before, None)
+        for holder in [holder for holder, worker in self._workers.items() if worker == before]:
+            await asyncio.wait_for(self._crew.desk("withdraw", holder), ANSWER_S)
+            del self._workers[holder]
         if shard.attempt >= MOST_ATTEMPTS:
             raise MachinesLost(f"shard {shard.share.index} was lost {shard.attempt} times")
-        crew, before = self._crew, shard.worker
-        self._workers = {holder: worker for holder, worker in self._workers.items() if worker != before}
-        workers = await crew.workers(ANOTHER_WORKER_S)
-        busy = {other.worker for other in self._shards if other.result is None and other is not shard}
-        free = sorted(set(workers) - busy) or sorted(workers)
-        shard.worker = free[shard.share.index % len(free)]
-        if shard.worker not in crew.seen:
-            await crew.look_around(self._pipeline, [shard.worker])
-        self._pipeline.progress.say(
-            f"{self._stage}: worker {before} was lost; its share goes on at {shard.worker}"
-        )
+        other = await self._another(shard, set(lost))
+        if other is None:
+            shard.result = {"state": "stopped", "kind": "machines", "text": "a worker was lost while stopping"}
+            return
+        shard.worker = other
+        await self._fetch_left()
+        how = f"was lost; its share goes on at {other}"
+        if other == before:
+            how = "lost sight of the scheduler; its share goes on there"
+        self._pipeline.progress.say(f"{self._stage}: worker {before} {how}")
         await self._submit(shard)
 
-    async def _submit(self, shard: Shard) -> None:
-        holder = await self._crew.submit(self._pipeline, self._stage, shard)
-        self._workers[holder] = shard.worker
+    async def _another(self, shard: Shard, lost: set[str]) -> str | None:
+        """A worker that answers, a free one if there is one; none once the run is stopped. Raises MachinesLost."""
+        crew = self._crew
+        while not self._is_stopped():
+            workers = await crew.workers(ANOTHER_WORKER_S, self._is_stopped, lost)
+            busy = {other.worker for other in self._shards if other.result is None and other is not shard}
+            free = sorted(set(workers) - busy) or sorted(workers)
+            name = free[shard.share.index % len(free)] if free else ""
+            if name in crew.seen or (name and await crew.look_around(self._pipeline, [name])):
+                return name
+            lost.add(name)
+        return None
+
+    # -- the end
 
     async def _has_waited_enough(self) -> bool:
         """Tell the workers of a stop, once; they let calls in flight end, and no longer than that."""
@@ -170,7 +248,7 @@ class Watch:
             return False
         if not self._is_told:
             self._is_told = True
-            await self._crew.desk("stop", kind_of(reason), str(reason))
+            await asyncio.wait_for(self._crew.desk("stop", kind_of(reason), str(reason)), ANSWER_S)
         self._stopped_for += LOOK_S
         return self._stopped_for > LONGEST_STOP_S
 
@@ -189,7 +267,8 @@ class Watch:
 
     def merge(self) -> None:
         """What came, into the journal's index and the budget."""
-        self._copies.close()
+        self._copies.sync()
+        self._crew.ended(self._gateway)
         budget = self._gateway.budget
         if self._told is not None and self._told.budget is not None:
             total = budget.total

@@ -1,0 +1,176 @@
+"""What is in flight, or on a worker's own disk, when something dies: real processes, nothing asked twice."""
+
+import asyncio
+import re
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from distributed import Client
+
+from frontdesk.cli import main
+from gateway.clocks import Term
+from gateway.engine import Gateway
+from gateway.prompt import Message, Prompt
+from tests.frontdesk.cluster.test_cluster_runs import (
+    SMALL,
+    Alone,
+    ended,
+    reference,
+    wait_for,
+    wait_until,
+)
+from tests.support.fake_provider import FakeProvider
+from tests.support.machines import Machines, machines
+from tests.support.small_runs import counts, files_of, finished_twice, start, timeless, write_config
+
+PROGRESS = re.compile(r": (\d+) of (\d+)")
+
+
+@pytest.fixture
+def provider() -> Iterator[FakeProvider]:
+    with FakeProvider() as one:
+        yield one
+
+
+@pytest.fixture
+def small(provider: FakeProvider, tmp_path: Path) -> Alone:
+    """The small run on one machine."""
+    return reference(provider, tmp_path / "alone", write_config(tmp_path / "c.toml", provider, **SMALL))
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Machines]:
+    """Two workers that see the run folder."""
+    with machines(tmp_path, 2) as made:
+        yield made
+
+
+@pytest.fixture
+def apart(tmp_path: Path) -> Iterator[Machines]:
+    """Two workers with disks of their own."""
+    (tmp_path / "disk").mkdir()
+    with machines(tmp_path, 2, TUTOR_ARENA_OWN_DISK="1", TMPDIR=str(tmp_path / "disk")) as made:
+        yield made
+
+
+def kept_on(apart: Machines) -> list[Path]:
+    """Segments on the workers' disks."""
+    return sorted((apart.folder / "disk").glob("tutor-arena-*/*/*.jsonl"))
+
+
+def assert_is_as_alone(run: Path, small: Alone, provider: FakeProvider) -> None:
+    assert timeless(files_of(run)) == small.files
+    assert finished_twice(run) == []
+    assert counts(run)[0] == small.calls
+    assert main(["verify", "--run", str(run)]) == 0
+
+
+def test_what_workers_have_in_flight_when_the_driver_dies_is_waited_for(provider, cluster, small, tmp_path):
+    provider.configure(latency_ms=900)
+    run = tmp_path / "run"
+    process = start("run", small.config, "--run", run, "--on", cluster.address)
+    wait_for(process, lambda: provider.stats.calls >= 30)
+    process.kill()
+    process.communicate()
+    provider.configure(latency_ms=0)  # of what is asked from now on
+    code, err = ended(start("run", small.config, "--run", run))
+    assert code == 0, err
+    assert "of an earlier command still at work: waits for what they have in flight" in err
+    assert provider.stats.answered == small.calls, "a call was made twice"
+    assert_is_as_alone(run, small, provider)
+
+
+def test_what_is_on_workers_own_disks_when_the_driver_dies_is_fetched_by_the_next(
+    provider, apart, small, tmp_path
+):
+    provider.configure(latency_ms=400)
+    run = tmp_path / "run"
+    process = start("run", small.config, "--run", run, "--on", apart.address)
+    wait_for(process, lambda: provider.stats.calls >= 30)
+    process.kill()
+    process.communicate()
+    provider.configure(latency_ms=0)  # of what is asked from now on
+    code, err = ended(start("run", small.config, "--run", run, "--on", apart.address))
+    assert code == 0, err
+    assert provider.stats.answered == small.calls, "a call was made twice"
+    assert_is_as_alone(run, small, provider)
+    wait_until(lambda: kept_on(apart) == [])
+
+
+def test_a_share_whose_worker_dies_while_it_waits_in_line_is_done_elsewhere(provider, apart, small, tmp_path):
+    """The worker is busy with something else, so its share has not begun when it dies."""
+    run = tmp_path / "run"
+    with Client(apart.address, set_as_default=False) as client:
+        first = min(client.scheduler_info()["workers"])
+        pid = client.run(_pid, workers=[first])[first]
+        busy = client.submit(time.sleep, 60, workers=[first], pure=False)
+        provider.configure(latency_ms=100)
+        process = start("run", small.config, "--run", run, "--on", apart.address)
+        wait_for(process, lambda: provider.stats.calls >= 12)
+        number = [worker.pid for worker in apart.alive].index(pid)
+        apart.kill(number)
+        provider.configure(latency_ms=0)
+        code, err = ended(process)
+        busy.release()
+    assert code == 0, err
+    assert "was lost; its share goes on at" in err
+    assert provider.stats.answered == small.calls, "a call was made twice"
+    assert_is_as_alone(run, small, provider)
+
+
+def _pid() -> int:
+    import os
+
+    return os.getpid()
+
+
+def test_progress_counts_what_a_lost_worker_had_done_once(provider, cluster, small, tmp_path):
+    provider.configure(latency_ms=60)
+    run = tmp_path / "run"
+    process = start("run", small.config, "--run", run, "--on", cluster.address)
+    wait_for(process, lambda: provider.stats.calls >= 12 * 7 + 30)
+    cluster.kill()
+    provider.configure(latency_ms=0)
+    code, err = ended(process)
+    assert code == 0, err
+    assert "was lost; its share goes on at" in err
+    shown = [(int(done), int(of)) for done, of in PROGRESS.findall(err)]
+    assert shown and all(done <= of for done, of in shown), err
+    endpoints = err[err.index("median s") :]
+    assert "–" not in endpoints, "how long workers' answers took is known"
+    assert_is_as_alone(run, small, provider)
+
+
+def test_an_interrupt_is_heard_while_another_worker_is_waited_for(provider, tmp_path, small):
+    provider.configure(latency_ms=200)
+    run = tmp_path / "run"
+    with machines(tmp_path, 1) as cluster:
+        process = start("run", small.config, "--run", run, "--on", cluster.address)
+        wait_for(process, lambda: provider.stats.calls >= 20)
+        cluster.kill()
+        wait_for(process, lambda: provider.stats.in_flight == 0)
+        time.sleep(1.0)  # the driver has noticed, and waits a minute for another one
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert b"Traceback" not in err
+    assert main(["run", str(small.config), "--run", str(run)]) == 0
+    assert_is_as_alone(run, small, provider)
+
+
+async def test_whose_term_is_over_starts_no_call_until_it_is_renewed(provider):
+    now = [0.0]
+    async with Gateway.open({"e": provider.settings("gemini")}) as gateway:
+        gateway.term = Term(30.0, lambda: now[0])
+        assert (await gateway.ask("e", Prompt("teacher", (Message("user", "one"),)))).text
+        now[0] = 31.0
+        gateway.notify = lambda _: None
+        waiting = asyncio.ensure_future(gateway.ask("e", Prompt("teacher", (Message("user", "two"),))))
+        await gateway.pause(0.5)
+        assert provider.stats.calls == 1 and not waiting.done()
+        gateway.term.renew(20.0)
+        assert (await waiting).text
+        assert provider.stats.calls == 2
