@@ -1,6 +1,6 @@
 """Is what ``power`` claims what happens? Claims against simulated tables, over gaps, subsets, dialogues and plans.
 
-    python -m bench.power [--draws 2000] [--runs 200] [--only claims,ranges,people]
+    python -m bench.power [--draws 10000] [--runs 200] [--only claims,ranges,people]
 
 Claims: votes are simulated one by one and decided by the leaderboard's rule; beside it the claim of majority
 verdicts taken for independent matches. Ranges: the range that a run's own votes give for a plan, and how often the

@@ -72,7 +72,7 @@ def build(battles: Battles, settings: Settings | None = None) -> Leaderboard:
         fit=board.fit_report(),
         groups=board.groups(models),
         models=models,
-        pairs=pairs_of(battles, gaps, table, decided if settings.intervals != "none" else None, order),
+        pairs=pairs_of(battles, estimated, gaps, table, decided if settings.intervals != "none" else None, order),
         position=position_report(battles, settings, estimated),
         agreement=battles.agreement,
         counts=board.counts(table),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from arena.ratings.battles import Battles
 from arena.ratings.decision import Decisions
-from arena.ratings.estimate import SCALE
+from arena.ratings.estimate import SCALE, Estimate
 from arena.ratings.gaps import Gaps
 from arena.ratings.result import Pair, count, number
 from arena.ratings.winrates import PairTable
@@ -13,7 +15,12 @@ _ALL_PAIRS_UP_TO = 60
 
 
 def pairs_of(
-    battles: Battles, gaps: Gaps, table: PairTable, decided: Decisions | None, order: list[int]
+    battles: Battles,
+    estimated: Estimate,
+    gaps: Gaps,
+    table: PairTable,
+    decided: Decisions | None,
+    order: list[int],
 ) -> tuple[Pair, ...]:
     """Every pair in the order of the table; of many models only those that met. Nothing is decided for None."""
     games, rates, names = table.games(), table.rates(), battles.names
@@ -41,7 +48,7 @@ def pairs_of(
             gap_lower=number(SCALE * float(gaps.lower[a, b])),
             gap_upper=number(SCALE * float(gaps.upper[a, b])),
             decision=None if decided is None else decided.of(a, b),
-            reason=_pair_reason(games[a, b], p),
+            reason=_pair_reason(games[a, b], p) or _no_interval(battles, estimated, gaps, a, b),
         )
         for a, b in listed
     )
@@ -55,3 +62,17 @@ def _pair_reason(games: float, p_value: float | None) -> str | None:
     if not games:
         return "no games"
     return "every game was a tie: nothing to test" if p_value is None else None
+
+
+def _no_interval(battles: Battles, estimated: Estimate, gaps: Gaps, a: int, b: int) -> str | None:
+    """Why the gap of two that met has no limits; None where it has some, or there is no gap."""
+    told = estimated.uncertainty
+    if told is None or np.isnan(gaps.gap[a, b]) or not np.isnan(gaps.lower[a, b]):
+        return None
+    core = estimated.structure.core
+    if core[a] < 0 or core[a] != core[b]:
+        return "the gap comes from the prior, so it has no interval"
+    if not told.support.enough:
+        return f"no interval: {told.too_few(battles.cluster_name)}"
+    unit = (battles.cluster_name or "cluster") if told.clustered else "battle"
+    return f"no interval: without one {unit} it has no estimate"

@@ -269,7 +269,7 @@ def _csv_chunks(path: Path, columns: Columns) -> Iterator[Raw]:
 
 
 def _plain_chunks(head: Csv, wanted: Sequence[str], done: int = 0) -> Iterator[Raw]:
-    """By the standard library, some ten times slower; the first ``done`` rows were read before."""
+    """By the standard library, several times slower; the first ``done`` rows were read before."""
     places = {name: head.names.index(name) for name in wanted}
     rows = islice((cells for _, cells in head.rows()), done, None)
     while some := list(islice(rows, _JSON_ROWS)):

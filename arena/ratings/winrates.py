@@ -18,6 +18,7 @@ from arena.ratings.uncertainty import quantile
 Floats = NDArray[np.float64]
 _EXACT_BATTLES = 2_000
 _DENSE = 30_000_000
+WEIGHTED = "normal test of weighted wins"
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,15 @@ def pair_table(battles: Battles, *, clustered: bool) -> PairTable:
     rows = battles.rows
     if clustered and rows is not None and rows.cluster is not None:
         p_values, leaning = _by_cluster(battles, rows, wins)
-        smallest = np.full(leaning.shape, np.nan) if battles.weighted else _smallest(leaning)
-        return PairTable(wins, ties, p_values, leaning, smallest, True, "exact sign-flip test by cluster")
+        if battles.weighted:
+            return PairTable(wins, ties, p_values, leaning, np.full(leaning.shape, np.nan), True, WEIGHTED)
+        return PairTable(
+            wins, ties, p_values, leaning, _smallest(leaning), True, "exact sign-flip test by cluster"
+        )
     decided = wins + wins.T
     if battles.weighted:
         nothing = np.full(decided.shape, np.nan)
-        return PairTable(wins, ties, _weighted(battles), decided, nothing, False, "normal test of weighted wins")
+        return PairTable(wins, ties, _weighted(battles), decided, nothing, False, WEIGHTED)
     return PairTable(wins, ties, _by_battle(wins), decided, _smallest(decided), False, "exact sign test")
 
 

@@ -167,6 +167,39 @@ def test_a_pair_is_tested_by_whole_clusters():
     assert (naive.pairs[0].p_value or 0) <= (build(three).pairs[0].p_value or 0)
 
 
+def test_weighted_battles_in_clusters_say_that_their_test_is_not_exact():
+    rows = _rows(8, [("a", "b")])
+    weighted = build(from_columns(*rows[:3], cluster=rows[3], weight=[0.5 + n % 3 for n in range(len(rows[0]))]))
+
+    assert weighted.counts.pair_test == "normal test of weighted wins"
+    assert weighted.pairs[0].p_value is not None and weighted.pairs[0].smallest_p is None
+
+
+def test_a_gap_without_limits_says_why():
+    few = build(from_columns(*(rows := _rows(3, [("a", "b")]))[:3], cluster=rows[3], cluster_name="dialogue"))
+    assert (few.pairs[0].gap_lower, few.pairs[0].gap_upper) == (None, None)
+    assert few.pairs[0].reason == "no interval: 3 dialogues; an interval takes 5 that differ"
+
+    alone, once = _rows(8, [("a", "b")]), _rows(1, [("a", "c")])
+    columns = [[*one, *other] for one, other in zip(alone, once, strict=True)]
+    columns[3][-len(once[3]) :] = ["d99"] * len(once[3])
+    hangs = build(from_columns(*columns[:3], cluster=columns[3], cluster_name="dialogue"))
+    assert (pair := hangs.pair("a", "b")) is not None and pair.gap_lower is not None and pair.reason is None
+    assert (pair := hangs.pair("a", "c")) is not None and pair.gap is not None and pair.gap_lower is None
+    assert pair.reason == "no interval: without one dialogue it has no estimate"
+
+    prior = build(from_columns(["a"] * 6, ["b"] * 6, ["model_a"] * 6), Settings(prior=1))
+    assert prior.pairs[0].gap is not None and prior.pairs[0].gap_lower is None
+    assert prior.pairs[0].reason == "the gap comes from the prior, so it has no interval"
+
+
+def _rows(clusters: int, pairs: list[tuple[str, str]]) -> list[list[str]]:
+    """Columns of battles that go both ways in each cluster, and not in all clusters alike."""
+    kinds = [["model_a", "model_b", "model_a"], ["model_b", "model_a"]]
+    rows = [(a, b, won, f"d{g}") for g in range(clusters) for a, b in pairs for won in kinds[g % 2]]
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
 def test_holm_is_stepwise_and_leaves_gaps_alone():
     assert holm([0.01, 0.04, None, 0.03]) == pytest.approx([0.03, 0.06, None, 0.06])
     assert holm([0.9, 0.8]) == [1.0, 1.0]
