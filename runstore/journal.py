@@ -25,7 +25,7 @@ import os
 import socket
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -378,13 +378,13 @@ def _where_of(line: bytes) -> tuple[str, str]:
     return stage, item
 
 
-def read_rows(folder: Path) -> Iterator[dict[str, Any]]:
+def read_rows(folder: Path, since: Mapping[Path, int] | None = None) -> Iterator[dict[str, Any]]:
     """Every line of a journal, parsed, without opening it for writing; header lines left out.
 
-    Raises InputProblem for damage; a torn tail is passed over.
+    ``since``: how many bytes of a segment to pass over. Raises InputProblem for damage, not for a torn tail.
     """
     for path in segments(folder):
-        for _, line in lines_in(path, []):
+        for _, line in lines_in(path, [], (since or {}).get(path, 0)):
             row = orjson.loads(line)
             if "journal" not in row:
                 yield row

@@ -237,7 +237,7 @@ class Pipeline(StageWork):
         before = [items.before(at) for at in range(len(items))]
         file = self.folder.file("goal.json")
         file.unlink(missing_ok=True)
-        self._start("judge", len(work))
+        self.start("judge", len(work))
         chosen: set[tuple[str, str]] = set()
 
         def judge(items: Sequence[MatchItem]) -> Awaitable[Gathered[MatchItem, Judged]]:

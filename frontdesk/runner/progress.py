@@ -34,7 +34,7 @@ class Progress:
         self.note = ""
         self._live = screen.is_live(self.out) if is_live is None else is_live
         self._stage, self._total, self._done = "", 0, 0
-        self._is_quiet = False
+        self.is_quiet = False
         self._started = self._said_at = 0.0
         self._said_share = 0
 
@@ -69,17 +69,17 @@ class Progress:
     @contextmanager
     def quiet(self) -> Generator[None]:
         """What is done in here has been shown already; lines of their own are still said."""
-        self._is_quiet = True
+        self.is_quiet = True
         try:
             yield
         finally:
-            self._is_quiet = False
+            self.is_quiet = False
 
     def finish(self, summary: str) -> None:
         self.say(f"{self._stage}: {summary}")
 
     def _show(self, *, force: bool = False) -> None:
-        if self._is_quiet:
+        if self.is_quiet:
             return
         now = time.monotonic()
         share = 10 * self._done // self._total if self._total else 10

@@ -9,9 +9,10 @@ import signal
 import sys
 import threading
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
+from typing import Any
 
 from frontdesk.runner import before, held, outcome, prepare
 from frontdesk.runner import leaderboard_history as history
@@ -125,7 +126,7 @@ def _greet(gateway: Gateway, journal: Journal, progress: Progress) -> None:
             f"journal: {journal.lost} calls were sent but their answers were lost with an earlier process"
         )
     if gateway.budget.is_capped:
-        count_earlier(journal, gateway.budget)
+        count_rows(journal.rows(), gateway.budget)
     gateway.events.emit(
         "session_started", finished=len(journal), lost=journal.lost, failed=journal.states["failed"]
     )
@@ -136,17 +137,17 @@ def spent_earlier(folder: RunFolder) -> Budget:
     budget = Budget()
     if folder.journal.is_dir():
         with contextlib.closing(Journal(folder.journal, read_only=True)) as journal:
-            count_earlier(journal, budget)
+            count_rows(journal.rows(), budget)
     return budget
 
 
-def count_earlier(journal: Journal, budget: Budget) -> None:
-    """Add what earlier processes of this run spent to the totals that caps are checked against.
+def count_rows(rows: Iterable[Mapping[str, Any]], budget: Budget) -> None:
+    """Add what a journal's rows say was spent to the totals that caps are checked against.
 
     Attempts that were announced and never heard of count as spent: they may have been.
     """
     open_attempts: Counter[str] = Counter()
-    for row in journal.rows():
+    for row in rows:
         if row["state"] == "note":
             continue
         if row["state"] == "sent":

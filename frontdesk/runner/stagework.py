@@ -118,7 +118,7 @@ class StageWork:
     ) -> Gathered[Item, Result]:
         """What ``do`` makes of every item of a stage, in their order."""
         async with self.elsewhere(stage, len(work)):
-            self._start(stage, len(work))
+            self.start(stage, len(work))
             gathered = await self._work(work, do, endpoints, heard or Heard())
             self._ended(stage, gathered.flow(), len(work))
         return gathered
@@ -133,7 +133,7 @@ class StageWork:
         heard: Heard[Result] | None = None,
     ) -> Flow:
         async with self.elsewhere(stage, len(work)):
-            self._start(stage, len(work))
+            self.start(stage, len(work))
             flow = await self._flow(work, do, take, endpoints, heard or Heard())
             self._ended(stage, flow, len(work))
         return flow
@@ -238,13 +238,19 @@ class StageWork:
     def advance(self) -> None:
         """An item of the stage is finished: shown, and told to the log once in a while."""
         self.progress.advance()
+        if not self.progress.is_quiet:
+            self.log_progress()
+
+    def log_progress(self) -> None:
+        """How far the stage is, told to the log once in a while."""
         if (now := time.monotonic()) - self._told_at >= TELL_EVERY_S:
             self._told_at = now
             stage, done, of = self.progress.place
             endpoints = [each.to_json() for each in endpoints_of(self)]
             self.opened().events.emit("progress", stage=stage, done=done, of=of, endpoints=endpoints)
 
-    def _start(self, stage: str, of: int) -> None:
+    def start(self, stage: str, of: int) -> None:
+        """A stage of so many items begins: shown, and told to the log."""
         self.progress.start(stage, of)
         self.opened().events.emit("stage_started", stage=stage, items=of)
 

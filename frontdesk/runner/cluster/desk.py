@@ -172,9 +172,9 @@ class Desk:
         return Looked(
             done=sum(share.done for share in told),
             in_flight=sum(share.in_flight for share in told),
-            spent=_sum(share.spent for share in told),
+            spent=sum_of(share.spent for share in told),
             endpoints={
-                name: _sum(share.endpoints[name] for share in told if name in share.endpoints)
+                name: sum_of(share.endpoints[name] for share in told if name in share.endpoints)
                 for name in dict.fromkeys(name for share in told for name in share.endpoints)
             },
             budget=stage.lender.budget.state() if stage.is_capped else None,
@@ -303,7 +303,8 @@ def _most(value: PlainMost) -> Most:
     return Most(*value)
 
 
-def _sum(parts: Iterable[Sums]) -> Sums:
+def sum_of(parts: Iterable[Sums]) -> Sums:
+    """Totals of many, added up."""
     total: Sums = asdict(Spent())
     for part in parts:
         for name, value in part.items():

@@ -30,6 +30,15 @@ class ClusterPipeline(Pipeline):
         super().__init__(folder, config, gateway, progress)
         self.crew = crew
         self._stays = False
+        self._begun = ""
+
+    def start(self, stage: str, of: int) -> None:
+        """Once a stage, though its calls are made elsewhere first: then the log knows of it already."""
+        if stage == self._begun:
+            self.progress.start(stage, of)
+        else:
+            super().start(stage, of)
+        self._begun = stage
 
     async def collect(self, subsets: Sequence[Subset], kept: Kept = NOTHING_KEPT) -> Sequence[Reply]:
         self._stays = kept is not NOTHING_KEPT
@@ -54,5 +63,6 @@ class ClusterPipeline(Pipeline):
         with self.progress.quiet():
             yield
         self.opened().answers_only = False
+        self._begun = ""
         for name, count in served.items():
             endpoints[name].spent.served = count

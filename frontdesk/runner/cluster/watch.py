@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import cast
+from pathlib import Path
+from typing import Any, cast
 
 from frontdesk.runner.cluster.crew import (
     ANOTHER_WORKER_S,
@@ -17,16 +18,18 @@ from frontdesk.runner.cluster.crew import (
     Crew,
     Shard,
 )
-from frontdesk.runner.cluster.desk import STOPS, Looked, MachinesLost, StopKind, Sums, kind_of
+from frontdesk.runner.cluster.desk import STOPS, Looked, MachinesLost, StopKind, Sums, kind_of, sum_of
 from frontdesk.runner.cluster.kept import kept
 from frontdesk.runner.cluster.segments import Copies, read_block
 from frontdesk.runner.cluster.shares import Share
 from frontdesk.runner.pipeline import Pipeline
-from frontdesk.runner.session import count_earlier
+from frontdesk.runner.session import count_rows
 from frontdesk.runner.writers import until_none
 from gateway.budget import Budget, Spent
 from gateway.errors import Interrupted, JournalLost, Stopped
+from runstore.journal import read_rows
 from runstore.problems import Problem
+from runstore.segments import segments
 
 LONGEST_STOP_S = 45.0
 STOP_S = 2.0
@@ -77,6 +80,7 @@ class Watch:
         self._copies = crew.copies = crew.copies or Copies(pipeline.folder.journal)
         self._before = Spent()
         self._each_before: dict[str, Spent] = {}
+        self._written: dict[Path, int] = {}
         self._told: Looked | None = None
         self._workers: dict[str, str] = {}
         self._stopped_for = 0.0
@@ -88,15 +92,16 @@ class Watch:
         Raises Stopped, OSError.
         """
         gateway, progress = self._gateway, self._pipeline.progress
+        before = dict(self._copies.fetched)
         await until_none(self._fetch_left, progress.say, self._is_stopped)
-        if gateway.journal is not None and gateway.budget.is_capped and self._copies.fetched:
-            total = gateway.budget.total
-            whole = Budget()
-            count_earlier(gateway.journal, whole)
+        if gateway.journal is not None and gateway.budget.is_capped and self._copies.fetched != before:
+            total, whole = gateway.budget.total, Budget()
+            count_rows(gateway.journal.rows(), whole)
             gateway.budget.restore(whole.state())
             gateway.budget.total.failed, gateway.budget.total.served = total.failed, total.served
         gateway.sync()
-        progress.start(self._stage, of)
+        self._written = {path: path.stat().st_size for path in segments(self._pipeline.folder.journal)}
+        self._pipeline.start(self._stage, of)
         self._before = replace(gateway.budget.total)
         self._each_before = {name: replace(endpoint.spent) for name, endpoint in gateway.endpoints.items()}
         await self._crew.open(gateway, self._stage, (self._pipeline.config.budget.trial_rounds, unit))
@@ -141,6 +146,7 @@ class Watch:
         self._gateway.budget.in_flight = told.in_flight
         progress.note = told.note
         progress.reach(told.done)
+        self._pipeline.log_progress()
         for holder, (path, size) in told.segments.items():
             if (worker := self._workers.get(holder)) is not None:
                 await self._fetch(worker, path, size)
@@ -170,8 +176,8 @@ class Watch:
         written."""
         written = set[str]()
         told = await self._crew.answers(kept, self._crew.kept_as, workers=self._crew.unseen(self._crew.seen))
-        for worker, segments in told.items():
-            for path, size, is_written in () if isinstance(segments, Exception) else segments:
+        for worker, found in told.items():
+            for path, size, is_written in () if isinstance(found, Exception) else found:
                 if not is_written:
                     await self._fetch(worker, path, size)
                 elif self._crew.run not in path:
@@ -268,6 +274,8 @@ class Watch:
     def merge(self) -> None:
         """What came, into the journal's index and the budget."""
         self._copies.sync()
+        if isinstance(self._gateway.stopped, MachinesLost):
+            self._count_journal()
         self._crew.ended(self._gateway)
         budget = self._gateway.budget
         if self._told is not None and self._told.budget is not None:
@@ -277,6 +285,22 @@ class Watch:
         budget.in_flight = 0
         if self._gateway.journal is not None:
             self._gateway.journal.catch_up()
+
+    def _count_journal(self) -> None:
+        """What the stage has spent by what is written, as nobody is left to tell."""
+        each = {name: Budget() for name in self._gateway.endpoints}
+        for name, budget in each.items():
+            count_rows((row for row in self._rows() if row.get("endpoint") == name), budget)
+        for row in self._rows():
+            if row["state"] == "failed":
+                each[row["endpoint"]].total.failed += 1
+        for name, budget in each.items():
+            self._gateway.endpoints[name].spent = _added(self._each_before[name], asdict(budget.total))
+        self._gateway.budget.total = _added(self._before, sum_of(asdict(budget.total) for budget in each.values()))
+
+    def _rows(self) -> Iterator[Mapping[str, Any]]:
+        """The calls of this stage that are written."""
+        return read_rows(self._pipeline.folder.journal, self._written)
 
 
 def _rank(reason: Stopped) -> int:

@@ -1,6 +1,7 @@
 """What is in flight, or on a worker's own disk, when something dies: real processes, nothing asked twice."""
 
 import asyncio
+import json
 import re
 import signal
 import time
@@ -141,6 +142,30 @@ def test_progress_counts_what_a_lost_worker_had_done_once(provider, cluster, sma
     assert shown and all(done <= of for done, of in shown), err
     endpoints = err[err.index("median s") :]
     assert "–" not in endpoints, "how long workers' answers took is known"
+    assert_is_as_alone(run, small, provider)
+    log = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
+    for stage in ("simulate", "collect", "judge"):
+        said = [event["event"] for event in log if event.get("stage") == stage]
+        assert said.count("stage_started") == said.count("stage_ended") == 1
+    seen = [event["done"] for event in log if event["event"] == "progress" and event["stage"] == "simulate"]
+    assert seen and seen == sorted(seen), "whoever watches sees it go on while it is made elsewhere"
+
+
+def test_what_was_spent_is_known_though_the_scheduler_dies(provider, cluster, small, tmp_path):
+    provider.configure(latency_ms=150)
+    run = tmp_path / "run"
+    process = start("run", small.config, "--run", run, "--on", cluster.address)
+    wait_for(process, lambda: provider.stats.calls >= 12 * 7 + 10)
+    cluster.scheduler.send_signal(signal.SIGKILL)
+    code, err = ended(process)
+    assert code == 1, err
+    assert "stopped: the scheduler is gone" in err
+    wait_until(lambda: provider.stats.in_flight == 0)
+    told = re.findall(r"^ (?:gemini|ureka) +([\d,]+) ", err[err.index("median s") :], re.MULTILINE)
+    assert sum(map(int, told)) == provider.stats.calls
+    code, err = ended(start("run", small.config, "--run", run))
+    assert code == 0, err
+    assert provider.stats.answered == small.calls
     assert_is_as_alone(run, small, provider)
 
 
