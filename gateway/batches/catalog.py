@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING
 
 from gateway.adapters.base import EndpointSettings
-from gateway.batches.base import Service
 from runstore.problems import Problem
+
+if TYPE_CHECKING:
+    from gateway.batches.base import Service  # with all that calls are made with; most who look here make none
 
 SERVICES: dict[str, str] = {
     "gemini": "gateway.batches.gemini:GeminiBatches",

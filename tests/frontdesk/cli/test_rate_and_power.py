@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -400,3 +402,15 @@ def test_few_of_many_dialogues_that_differ_are_told_as_few_of_many(tmp_path):
     for language, why in told.items():
         assert main([*asked, "--language", language]) == 0
         assert why in (tmp_path / "leaderboard.md").read_text(encoding="utf-8")
+
+
+def test_commands_that_call_nobody_load_nothing_to_call_with(tmp_path):
+    table = tmp_path / "b.csv"
+    table.write_text("model_a,model_b,winner\na,b,model_a\nb,a,model_a\n")
+    code = (
+        "import sys; from frontdesk.cli import main; "
+        f"main(['rate', '--battles', {str(table)!r}, '--out', {str(tmp_path / 'out')!r}]); "
+        "print('loaded:', [name for name in ('aiohttp', 'tiktoken', 'google') if name in sys.modules])"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.splitlines()[-1] == "loaded: []"
