@@ -34,6 +34,8 @@ from runstore.publish import read_json
 LOOK_S = 0.2
 FIRST_WORKER_S = 600.0
 """How long to wait for a first worker: a queue of a cluster may take its time."""
+RESTART_S = 10.0
+"""How long a worker of this machine may take to be there again before its share goes to one that has another."""
 ANOTHER_WORKER_S = 60.0
 GONE_S = 5.0
 """How long a scheduler may not be reached before it is gone: only connecting takes so long, never an answer."""
@@ -195,7 +197,7 @@ class Crew:
             workers: dict[str, Any] = {name: info for name, info in known["workers"].items() if name not in but}
             if any(RESOURCE in info.get("resources", {}) for info in workers.values()):
                 workers = {name: info for name, info in workers.items() if RESOURCE in info.get("resources", {})}
-            if (workers and len(workers) >= self.on.workers) or is_over():
+            if is_over() or (workers and (len(workers) >= self.on.workers or waited >= RESTART_S)):
                 return workers
             if waited >= limit_s:
                 raise MachinesLost(f"no worker has come within {limit_s:g} s")

@@ -59,12 +59,28 @@ class Copies:
         self._unsynced: set[Path] = set()
 
     def add(self, name: str, block: bytes) -> None:
-        """Append a block; half a line waits for its other half. Raises OSError."""
+        """Append a block; half a line waits for its other half. Raises OSError.
+
+        A copy that an earlier command began is gone on with: then this first block was only to know it by.
+        """
+        if not self.fetched.get(name) and (begun := self._begun_earlier(block)) is not None:
+            self._paths[name] = begun
+            self.fetched[name] = begun.stat().st_size
+            return
         whole, _, rest = (self._rest.get(name, b"") + block).rpartition(b"\n")
         if whole:
             self._write(name, whole + b"\n")
         self._rest[name] = rest
         self.fetched[name] = self.fetched.get(name, 0) + len(block)
+
+    def _begun_earlier(self, block: bytes) -> Path | None:
+        """The segment with the same header, which says who wrote it and when."""
+        first = block[: block.find(b"\n") + 1]
+        for path in self._folder.glob("*.jsonl") if first else ():
+            with path.open("rb") as file:
+                if file.readline(1 << 16) == first:
+                    return path
+        return None
 
     def _write(self, name: str, lines: bytes) -> None:
         path = begun = self._paths.get(name)

@@ -399,6 +399,22 @@ def test_blocks_become_a_segment_of_whole_lines(tmp_path):
     assert [path.read_bytes() for path in near.glob("*.jsonl")] == [original]
 
 
+@pytest.mark.parametrize("torn", [0, 40])
+def test_a_copy_that_an_earlier_command_began_is_gone_on_with(tmp_path, torn):
+    """Also behind half a line: the copy is a part of the original to the byte."""
+    calls_of(tmp_path / "far", *[("collect", f"s-{number}") for number in range(20)])
+    original = next((tmp_path / "far").glob("*.jsonl")).read_bytes()
+    near = tmp_path / "near"
+    near.mkdir()
+    cut = original.rindex(b"\n", 0, len(original) // 2) + 1 + torn
+    (near / "000004-1.jsonl").write_bytes(original[:cut])
+    copies = Copies(near)
+    while (have := copies.fetched.get("far", 0)) < len(original):
+        copies.add("far", original[have : have + 500])
+    copies.sync()
+    assert [path.read_bytes() for path in near.glob("*.jsonl")] == [original]
+
+
 def test_a_machine_lets_go_only_what_was_fetched_to_its_end(tmp_path):
     for number in (1, 2, 3):
         folder = folder_of("run") / f"command-{number}"
