@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import re
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -92,8 +93,8 @@ class Described:
     def made(self) -> Any:
         """The cluster, asked for.
 
-        Raises Problem where the package that makes it is not installed, InputProblem for options that it does not
-        take.
+        Raises Problem where the package that makes it is not installed or it cannot be made, InputProblem for
+        options that it does not take.
         """
         module, _, name = KINDS[self.kind].partition(":")
         try:
@@ -102,10 +103,21 @@ class Described:
             package = module.partition(".")[0].replace("_", "-")
             raise Problem(f"--on: clusters of kind {self.kind} need {package}: pip install {package}") from error
         try:
-            return made(**self.options)
+            with warnings.catch_warnings(action="ignore"):  # a dashboard's port that is taken, say
+                return made(**self.options)
         except (TypeError, ValueError) as error:  # each class says in its own words which option is wrong
             expected = f"options of {name} ({module.partition('.')[0]})"
             raise InputProblem(self.path, expected, found=str(error), field="options") from error
+        except Exception as error:  # a host that refuses, a queue without its commands: what it says is said
+            reason = _first_cause(error)
+            found = f"{type(reason).__name__}: {reason}"
+            raise Problem(f"--on {self.path}: no cluster of kind {self.kind} could be made ({found})") from error
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 def described(path: Path) -> Described:

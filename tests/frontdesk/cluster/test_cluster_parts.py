@@ -94,6 +94,24 @@ def test_a_cluster_file_names_a_kind_that_is_known_and_what_makes_it(tmp_path, m
             addresses.described(path)
 
 
+def _refused(**_: object) -> None:
+    raise RuntimeError("cluster failed to start") from ConnectionRefusedError(111, "connect call failed")
+
+
+def test_a_cluster_that_cannot_be_made_says_why_in_a_sentence(tmp_path, monkeypatch, provider, capsys):
+    path = tmp_path / "ssh.yaml"
+    path.write_text("kind: ssh\nworkers: 2\noptions: {hosts: [a, b]}\n")
+    monkeypatch.setitem(addresses.KINDS, "ssh", f"{__name__}:_refused")
+    config = write_config(tmp_path / "c.toml", provider, dialogues=1, subsets=1)
+    assert main(["run", str(config), "--run", str(tmp_path / "run"), "--on", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert (
+        "ssh.yaml: no cluster of kind ssh could be made (ConnectionRefusedError: [Errno 111] connect call" in err
+    )
+    assert "Traceback" not in err
+    assert provider.stats.calls == 0
+
+
 SLURM = """
 kind: slurm
 workers: 16
