@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import re
+import signal
+import threading
 import warnings
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -98,7 +102,8 @@ class Described:
         """
         module, _, name = KINDS[self.kind].partition(":")
         try:
-            made = getattr(importlib.import_module(module), name)
+            with _signals_kept():
+                made = getattr(importlib.import_module(module), name)
         except ImportError as error:
             package = module.partition(".")[0].replace("_", "-")
             raise Problem(f"--on: clusters of kind {self.kind} need {package}: pip install {package}") from error
@@ -112,6 +117,20 @@ class Described:
             reason = _first_cause(error)
             found = f"{type(reason).__name__}: {reason}"
             raise Problem(f"--on {self.path}: no cluster of kind {self.kind} could be made ({found})") from error
+
+
+@contextlib.contextmanager
+def _signals_kept() -> Generator[None]:
+    """Ctrl-C stays ours: as it is imported, dask_jobqueue takes it to leave at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _first_cause(error: BaseException) -> BaseException:

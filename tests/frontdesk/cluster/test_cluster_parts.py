@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import subprocess
 import sys
 from dataclasses import asdict, replace
@@ -110,6 +111,18 @@ def test_a_cluster_that_cannot_be_made_says_why_in_a_sentence(tmp_path, monkeypa
     )
     assert "Traceback" not in err
     assert provider.stats.calls == 0
+
+
+def test_ctrl_c_stays_ours_when_a_library_takes_it_as_it_is_imported(tmp_path, monkeypatch):
+    (tmp_path / "greedy_queue.py").write_text(
+        "import signal\nsignal.signal(signal.SIGINT, lambda *_: exit())\nCluster = dict\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setitem(addresses.KINDS, "slurm", "greedy_queue:Cluster")
+    (tmp_path / "c.yaml").write_text("kind: slurm\noptions: {cores: 1}\n")
+    before = signal.getsignal(signal.SIGINT)
+    assert addresses.described(tmp_path / "c.yaml").made() == {"cores": 1}
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 SLURM = """
