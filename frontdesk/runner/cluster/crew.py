@@ -34,6 +34,8 @@ from runstore.publish import read_json
 LOOK_S = 0.2
 FIRST_WORKER_S = 600.0
 """How long to wait for a first worker: a queue of a cluster may take its time."""
+TOLD_AFTER_S = 2.0
+"""After so long a wait for a worker is told."""
 RESTART_S = 10.0
 """How long a worker of this machine may take to be there again before its share goes to one that has another."""
 ANOTHER_WORKER_S = 60.0
@@ -77,6 +79,7 @@ class Crew:
         self.kept_as = ""
         self.copies: Copies | None = None
         self._asked: dict[str, int] = {}
+        self._say: Callable[[str], None] = lambda _: None
 
     async def close(self) -> None:
         """Let the workers go: those that were started for the run end, the others let go what was fetched."""
@@ -100,6 +103,7 @@ class Crew:
         """The client, connected. Raises Problem where there is no such cluster."""
         if self.client is not None:
             return self.client
+        self._say = say
         self._closing.enter_context(quiet())
         self._closing.enter_context(dask_config.set({"distributed.comm.timeouts.connect": f"{GONE_S:g}s"}))
         try:
@@ -201,6 +205,8 @@ class Crew:
                 return workers
             if waited >= limit_s:
                 raise MachinesLost(f"no worker has come within {limit_s:g} s")
+            if waited < TOLD_AFTER_S <= waited + LOOK_S:
+                self._say(f"waits for a worker, {limit_s:g} s at most")
             await asyncio.sleep(LOOK_S)
             waited += LOOK_S
 

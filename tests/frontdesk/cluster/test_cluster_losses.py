@@ -177,10 +177,11 @@ def test_an_interrupt_is_heard_while_another_worker_is_waited_for(provider, tmp_
         wait_for(process, lambda: provider.stats.calls >= 20)
         cluster.kill()
         wait_for(process, lambda: provider.stats.in_flight == 0)
-        time.sleep(1.0)  # the driver has noticed, and waits a minute for another one
+        time.sleep(4.0)  # the driver has noticed, and waits a minute for another one
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
+    assert b"waits for a worker, 60 s at most" in err
     assert b"Traceback" not in err
     assert main(["run", str(small.config), "--run", str(run)]) == 0
     assert_is_as_alone(run, small, provider)

@@ -93,6 +93,7 @@ def test_a_judge_that_failed_its_trial():
         "asks for 16 workers (SLURM)",
         "stopped: the scheduler is gone (CommClosedError)",
         "stopped: no worker answers",
+        "waits for a worker, 600 s at most",
         "stopped: the scheduler has said nothing for 30 s",
         "1 worker of an earlier command still at work: waits for what they have in flight, 65 s at most",
         "3 workers of an earlier command did not end: goes on without what they have in flight",
