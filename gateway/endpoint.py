@@ -38,6 +38,8 @@ _COMPOSE_JSON = frozenset(place.partition(":")[0] for place in KINDS.values())
 """Our own adapters compose one line of JSON; anybody's may compose what it likes."""
 LATEST = 10_000
 """So many answers' times are kept, the latest: a run of millions says their median every second."""
+LATE_S = 0.3
+"""How much later than its place under a limit that several machines share a call may start."""
 BUSY_LANE_S = 5.0
 """How long a lane rests after a rate limit that names no time, if there are other lanes."""
 

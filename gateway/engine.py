@@ -19,7 +19,7 @@ from gateway.answers import decided
 from gateway.bodies import LARGE
 from gateway.budget import NOTHING, Budget
 from gateway.clocks import Clocks, Term
-from gateway.endpoint import Endpoint, redactor_of
+from gateway.endpoint import LATE_S, Endpoint, redactor_of
 from gateway.errors import (
     NO,
     TRANSIENT,
@@ -48,8 +48,6 @@ from runstore.ids import draw
 from runstore.journal import Journal
 from runstore.records import Usage
 
-LATE_S = 0.3
-"""How much later than its place under a limit that several machines share a call may start."""
 _NOT_THERE = (404, 405)
 """Statuses that more often mean a wrong address than a wrong request, so the failure names the address."""
 
@@ -93,8 +91,7 @@ class Gateway:
         self.answers_only = False
         self._flying = Flying()
         self._deadlines = Deadlines(self.clocks.ticks)
-        self.transport = Transport()
-        self.term = Term()
+        self.transport, self.term = Transport(), Term()
         self._stop: Stopped | None = None
         self._stopping: asyncio.Future[None] | None = None
         self._is_capped = self.budget.is_capped
@@ -241,11 +238,14 @@ class Gateway:
                 due = self.clocks.ticks() + wait
                 self._tell(notices.of_wait(target, wait, self.clocks.ticks()))
                 await self.pause(wait)
-                while self._is_capped and self._stop is None and not self.budget.fits(call.most):
-                    self._tell(notices.of_cap(target, call.most, self.budget))
-                    await asyncio.shield(self.budget.change())
-                while self.term.is_over and self._stop is None:
-                    await self.pause(Term.LOOK_S)
+                while self._stop is None:  # a call that fits goes out before another is asked whether it does
+                    if self.term.is_over:
+                        await self.pause(Term.LOOK_S)
+                    elif self._is_capped and not self.budget.fits(call.most):
+                        self._tell(notices.of_cap(target, call.most, self.budget))
+                        await asyncio.shield(self.budget.change())
+                    else:
+                        break
                 if place is None or self._stop is not None or self.clocks.ticks() - due <= LATE_S:
                     break
             await self._check_open(target, call)

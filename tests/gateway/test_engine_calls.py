@@ -8,6 +8,7 @@ import pytest
 from gateway.adapters.catalog import build
 from gateway.adapters.scripted import ScriptedAdapter, ScriptedSettings
 from gateway.budget import Budget
+from gateway.clocks import Term
 from gateway.engine import Gateway
 from gateway.errors import (
     TRANSIENT,
@@ -346,6 +347,34 @@ async def test_after_a_stop_those_in_flight_finish_and_nobody_else_starts():
         ends = await asyncio.gather(*tasks, return_exceptions=True)
     assert slow.asked == 2
     assert [type(end) for end in ends] == [Answer] * 2 + [Interrupted] * 4
+
+
+async def test_a_cap_is_kept_by_calls_that_waited_for_a_term_to_be_renewed():
+    now = [0.0]
+    slow = Slow(concurrency=20)
+    slow.gate.set()
+    async with Gateway({"t": slow}, budget=Budget(calls=3)) as gateway:
+        gateway.term = Term(30.0, lambda: now[0])
+        now[0] = 31.0
+        tasks = [asyncio.create_task(gateway.ask("t", chat(str(number)))) for number in range(9)]
+        await gateway.pause(2 * Term.LOOK_S)
+        assert slow.asked == 0
+        gateway.term.renew(31.0)
+        ends = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 10)
+    assert slow.asked == 3
+    assert sorted(type(end).__name__ for end in ends) == ["Answer"] * 3 + ["BudgetReached"] * 6
+
+
+async def test_a_stop_wakes_who_waits_for_a_term():
+    slow = Slow()
+    async with Gateway({"t": slow}) as gateway:
+        gateway.term = Term(-1.0)
+        task = asyncio.create_task(gateway.ask("t", chat("one")))
+        await gateway.pause(2 * Term.LOOK_S)
+        gateway.stop()
+        with pytest.raises(Interrupted):
+            await asyncio.wait_for(task, 5)
+    assert slow.asked == 0
 
 
 @pytest.mark.parametrize("where", ["backoff", "rate limit"])

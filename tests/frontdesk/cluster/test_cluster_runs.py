@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from frontdesk.cli import main
-from gateway.engine import LATE_S
+from gateway.endpoint import LATE_S
 from gateway.leases import FASTER
 from runstore.journal import read_rows
 from tests.support.fake_provider import FakeProvider
