@@ -16,7 +16,7 @@ from arena.scoring.sheets import Form, score_all
 from arena.trial import JudgeTrial
 from frontdesk.runner import score_plan
 from frontdesk.runner.cluster.desk import SILENCE_S, STOPS, MachinesLost, Seen, StopKind, Told, kind_of
-from frontdesk.runner.cluster.kept import GIVEN, folder_of
+from frontdesk.runner.cluster.kept import GIVEN, made
 from frontdesk.runner.cluster.shares import Share
 from frontdesk.runner.config import Config
 from frontdesk.runner.intent import ask_all
@@ -145,8 +145,7 @@ def _journal(order: Order) -> Journal:
 
     if order.sees:
         return Journal(Path(order.folder) / "journal", only=is_mine)
-    folder = folder_of(order.kept_as) / f"{order.run}-{order.holder}"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = made(order.kept_as, f"{order.run}-{order.holder}")
     if order.earlier:
         (folder / GIVEN).write_bytes(order.earlier)
     return Journal(folder)
@@ -164,7 +163,7 @@ def about(path: str) -> tuple[str, bool]:
 
 def sees(path: str) -> bool:
     """On a worker: whether the run folder is seen, by a file in it, and may be written to."""
-    return Path(path).is_file() and os.access(Path(path).parent, os.W_OK) and not os.environ.get(OWN_DISK)
+    return os.access(path, os.R_OK) and os.access(Path(path).parent, os.W_OK) and not os.environ.get(OWN_DISK)
 
 
 def _given(order: Order, scratch: Path) -> RunFolder:

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +17,7 @@ from frontdesk.cli import main
 from frontdesk.runner import config_file as configuration
 from frontdesk.runner.cluster import addresses, keys
 from frontdesk.runner.cluster.desk import LOST_S, SILENCE_S, Desk, MachinesLost, Seen, Told
-from frontdesk.runner.cluster.kept import GIVEN, folder_of, id_of, kept, let_go
+from frontdesk.runner.cluster.kept import GIVEN, ID_FILE, folder_of, id_of, kept, let_go, made
 from frontdesk.runner.cluster.segments import Copies, lines_of, share_of_rows
 from frontdesk.runner.cluster.shard import BEAT_S, MOST_BEATS, Order, beat_s, work
 from frontdesk.runner.cluster.shares import Share
@@ -465,9 +467,54 @@ def test_a_machine_lets_go_only_what_was_fetched_to_its_end(tmp_path):
     assert not folder_of("run").exists()
 
 
-def test_a_run_is_kept_under_one_name_whichever_command_asks(tmp_path):
-    assert id_of(tmp_path) == id_of(tmp_path) != ""
-    assert list(segments(tmp_path)) == []
+def test_a_run_is_kept_under_one_name_whichever_command_asks_and_a_copy_under_another(tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    assert (name := id_of(run)) == id_of(run)
+    assert list(segments(run)) == []
+    assert id_of(Path(shutil.copytree(run, tmp_path / "copy"))) != name
+    assert id_of(run.rename(tmp_path / "moved")) == name
+
+
+@pytest.mark.parametrize(
+    "said", ["", "x/../../home/me", "0" * 31, "0" * 32 + "/..", "\N{HANGUL SYLLABLE GA}" * 32]
+)
+def test_a_name_that_was_not_drawn_leads_nowhere(tmp_path, said):
+    (tmp_path / "elsewhere").write_text(said, encoding="utf-8")
+    (tmp_path / ID_FILE).symlink_to(tmp_path / "elsewhere")
+    assert re.fullmatch("[0-9a-f]{32}-[0-9a-f]+", name := id_of(tmp_path))
+    assert id_of(tmp_path) == name
+    assert folder_of(name).parent == tmp_path
+    assert (tmp_path / "elsewhere").read_text(encoding="utf-8") == said
+
+
+def test_what_a_machine_keeps_is_closed_to_others_and_nobody_elses_is_touched(tmp_path):
+    folder = made("run", "command-1")
+    assert folder_of("run").stat().st_mode & 0o077 == 0
+    calls_of(folder, ("collect", "s-1"))
+    folder_of("led").symlink_to(folder_of("run"))
+    with pytest.raises(PermissionError, match="somebody else's"):
+        made("led", "command-1")
+    assert kept("led") == [] != kept("run")
+    let_go("led", {one.path.replace("arena-run", "arena-led"): one.size for one in kept("run")})
+    assert len(kept("run")) == 1
+
+
+def test_whether_a_segment_is_written_is_looked_at_before_its_size(tmp_path, monkeypatch):
+    """Its writer adds a last line and ends in between."""
+    folder = made("run", "command-1")
+    calls_of(folder, ("collect", "s-1"))
+    (one,) = kept("run")
+
+    def ends(path: Path) -> bool:
+        with path.open("ab") as file:
+            file.write(b"more")
+        return False
+
+    monkeypatch.setattr("frontdesk.runner.cluster.kept.is_held", ends)
+    let_go("run", {one.path: one.size})
+    assert Path(one.path).stat().st_size == one.size + 4, "its end has not been fetched"
+    assert kept("run")[0].size == one.size + 8
 
 
 def test_rows_of_a_share_are_sent_as_they_stand(tmp_path):
