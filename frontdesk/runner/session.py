@@ -126,7 +126,7 @@ def _greet(gateway: Gateway, journal: Journal, progress: Progress) -> None:
             f"journal: {journal.lost} calls were sent but their answers were lost with an earlier process"
         )
     if gateway.budget.is_capped:
-        count_rows(journal.rows(), gateway.budget)
+        count_rows(journal.rows(), lambda _: gateway.budget)
     gateway.events.emit(
         "session_started", finished=len(journal), lost=journal.lost, failed=journal.states["failed"]
     )
@@ -137,30 +137,32 @@ def spent_earlier(folder: RunFolder) -> Budget:
     budget = Budget()
     if folder.journal.is_dir():
         with contextlib.closing(Journal(folder.journal, read_only=True)) as journal:
-            count_rows(journal.rows(), budget)
+            count_rows(journal.rows(), lambda _: budget)
     return budget
 
 
-def count_rows(rows: Iterable[Mapping[str, Any]], budget: Budget) -> None:
-    """Add what a journal's rows say was spent to the totals that caps are checked against.
+def count_rows(rows: Iterable[Mapping[str, Any]], budget_of: Callable[[str], Budget]) -> None:
+    """Add what a journal's rows say was spent to the totals that caps are checked against, by endpoint.
 
     Attempts that were announced and never heard of count as spent: they may have been.
     """
-    open_attempts: Counter[str] = Counter()
+    open_attempts: Counter[tuple[str, str]] = Counter()
     for row in rows:
         if row["state"] == "note":
             continue
+        call = row["endpoint"], row["key"]
         if row["state"] == "sent":
-            open_attempts[row["key"]] += 1
+            open_attempts[call] += 1
             continue
-        ended = len(row["faults"]) + (row["state"] == "ok")
-        budget.recall(ended, lost=max(0, open_attempts.pop(row["key"], 0) - ended))
+        ended, budget = len(row["faults"]) + (row["state"] == "ok"), budget_of(row["endpoint"])
+        budget.recall(ended, lost=max(0, open_attempts.pop(call, 0) - ended))
         for fault in row["faults"]:
             if fault["usage"] is not None:
                 budget.spend(Usage.of(fault["usage"]), fault["cost_usd"])
         if row["state"] == "ok":
             budget.spend(Usage.of(row["answer"]["usage"]), row["cost_usd"])
-    budget.recall(0, lost=open_attempts.total())
+    for (endpoint, _), lost in open_attempts.items():
+        budget_of(endpoint).recall(0, lost=lost)
 
 
 def run_interruptibly(work: Callable[[], Awaitable[int]], gateway_of: Callable[[], Gateway | None]) -> int:

@@ -43,6 +43,8 @@ GONE_S = 5.0
 """How long a scheduler may not be reached before it is gone: only connecting takes so long, never an answer."""
 ANSWER_S = 40.0
 """How long a scheduler that is there may take to answer."""
+STOP_S = 2.0
+"""How long a desk is waited for that has only to hear of the end."""
 FETCH_S = 10.0
 """How long a worker may take to send a block, or to say anything: it is asked again later, or gets no share."""
 RESOURCE = "tutor-arena"
@@ -64,6 +66,7 @@ class Shard:
     share: Share
     worker: str
     attempt: int = 0
+    holder: str = ""
     future: Any = None
     result: dict[str, str] | None = None
 
@@ -85,9 +88,10 @@ class Crew:
         """Let the workers go: those that were started for the run end, the others let go what was fetched."""
         if self.client is not None:
             with contextlib.suppress(*GONE, Exception):
-                await asyncio.wait_for(self.desk("leave"), 2.0)
-                known = (await asyncio.wait_for(self.client.scheduler.identity(n_workers=-1), 2.0))["workers"]
+                await self.desk("leave", within_s=STOP_S)
+                known = await self._known(STOP_S)
                 if self.copies is not None:
+                    self.copies.sync()
                     asked = (self.kept_as, self.copies.fetched)
                     await self.answers(kept.let_go, *asked, workers=self.unseen(known))
         with contextlib.suppress(*GONE, Exception):
@@ -100,7 +104,7 @@ class Crew:
     # -- the cluster
 
     async def ready(self, say: Callable[[str], None] = lambda _: None) -> Any:
-        """The client, connected. Raises Problem where there is no such cluster."""
+        """The client, connected. Raises Problem where there is no such cluster, and OSError."""
         if self.client is not None:
             return self.client
         self._say = say
@@ -114,7 +118,7 @@ class Crew:
             self.client = await self._closing.enter_async_context(client)
         except (TimeoutError, OSError, ValueError) as error:
             raise Problem(f"--on {self.on.text}: no scheduler answers there ({error})") from error
-        await self.client.register_plugin(DeskPlugin())
+        await asyncio.wait_for(self.client.register_plugin(DeskPlugin()), ANSWER_S)
         await self.desk("drive", self.client.id)
         return self.client
 
@@ -143,8 +147,15 @@ class Crew:
         )
         return await self._closing.enter_async_context(cluster)
 
-    async def desk(self, op: str, *args: object) -> Any:
-        return await getattr(self.client.scheduler, OPERATION)(run=self.run, what=op, args=list(args))
+    async def desk(self, op: str, *args: object, within_s: float = ANSWER_S) -> Any:
+        """Raises OSError, also where nothing is said for so long."""
+        asked = getattr(self.client.scheduler, OPERATION)(run=self.run, what=op, args=list(args))
+        return await asyncio.wait_for(asked, within_s)
+
+    async def _known(self, within_s: float = ANSWER_S) -> dict[str, dict[str, Any]]:
+        """The workers that the scheduler knows, by address. Raises OSError."""
+        told = await asyncio.wait_for(self.client.scheduler.identity(n_workers=-1), within_s)
+        return told["workers"]
 
     async def answers(
         self, ask: Callable[..., _Said], *args: object, workers: Sequence[str]
@@ -193,15 +204,16 @@ class Crew:
     ) -> dict[str, dict[str, Any]]:
         """The workers there are ``but`` those, by address; waits for a first one, unless it ``is_over``.
 
-        Raises MachinesLost.
+        Of as many as were asked for, those are waited for that are not there, not those that are there and hang.
+        Raises MachinesLost, OSError.
         """
         waited = 0.0
         while True:
-            known = await self.client.scheduler.identity(n_workers=-1)
-            workers: dict[str, Any] = {name: info for name, info in known["workers"].items() if name not in but}
+            known = await self._known()
+            workers = {name: info for name, info in known.items() if name not in but}
             if any(RESOURCE in info.get("resources", {}) for info in workers.values()):
                 workers = {name: info for name, info in workers.items() if RESOURCE in info.get("resources", {})}
-            if is_over() or (workers and (len(workers) >= self.on.workers or waited >= RESTART_S)):
+            if is_over() or (workers and (len(known) >= self.on.workers or waited >= RESTART_S)):
                 return workers
             if waited >= limit_s:
                 raise MachinesLost(f"no worker has come within {limit_s:g} s")
@@ -267,10 +279,11 @@ class Crew:
         """Whether every worker that was looked at is where keys may go."""
         return all(self.on.is_private_to(worker) for worker in self.seen)
 
-    async def submit(self, pipeline: Pipeline, stage: str, shard: Shard) -> str:
-        """Place a shard at its worker, and nowhere else; returns the name under which it borrows."""
+    def submit(self, pipeline: Pipeline, stage: str, shard: Shard) -> None:
+        """Place a shard at its worker, and nowhere else."""
         shard.attempt += 1
         order = self._order(pipeline, stage, shard)
+        shard.holder = order.holder
         shard.future = self.client.submit(
             run_shard,
             order,
@@ -279,7 +292,6 @@ class Crew:
             retries=0,
             key=f"tutor-arena-{self.run}-{order.holder}",
         )
-        return order.holder
 
     def _order(self, pipeline: Pipeline, stage: str, shard: Shard) -> Order:
         folder, gateway = pipeline.folder, pipeline.opened()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -11,10 +13,10 @@ from typing import Any, cast
 
 from frontdesk.runner.cluster.crew import (
     ANOTHER_WORKER_S,
-    ANSWER_S,
     FETCH_S,
     GONE,
     LOOK_S,
+    STOP_S,
     Crew,
     Shard,
 )
@@ -32,8 +34,6 @@ from runstore.problems import Problem
 from runstore.segments import segments
 
 LONGEST_STOP_S = 45.0
-STOP_S = 2.0
-"""How long a desk is waited for that has only to hear of the end."""
 MOST_ATTEMPTS = 8
 
 
@@ -64,7 +64,7 @@ async def ahead(crew: Crew, pipeline: Pipeline, stage: str, of: int, unit: str) 
         await watch.to_the_end()
     except Problem:
         with contextlib.suppress(*GONE):
-            await asyncio.wait_for(crew.desk("stop", "interrupted", "a worker could not start"), STOP_S)
+            await crew.desk("stop", "interrupted", "a worker could not start", within_s=STOP_S)
         raise
     finally:
         watch.merge()
@@ -82,9 +82,7 @@ class Watch:
         self._each_before: dict[str, Spent] = {}
         self._written: dict[Path, int] = {}
         self._told: Looked | None = None
-        self._workers: dict[str, str] = {}
-        self._stopped_for = 0.0
-        self._is_told = False
+        self._stop_by: float | None = None
 
     async def begin(self, of: int, unit: str) -> None:
         """Before anything is asked: what earlier commands left on workers' disks; then the desk opens.
@@ -96,7 +94,7 @@ class Watch:
         await until_none(self._fetch_left, progress.say, self._is_stopped)
         if gateway.journal is not None and gateway.budget.is_capped and self._copies.fetched != before:
             total, whole = gateway.budget.total, Budget()
-            count_rows(gateway.journal.rows(), whole)
+            count_rows(gateway.journal.rows(), lambda _: whole)
             gateway.budget.restore(whole.state())
             gateway.budget.total.failed, gateway.budget.total.served = total.failed, total.served
         gateway.sync()
@@ -113,7 +111,7 @@ class Watch:
         """Until every shard has ended, or the run is stopped and had its time."""
         try:
             for shard in self._shards:
-                await self._submit(shard)
+                self._crew.submit(self._pipeline, self._stage, shard)
             while any(shard.result is None for shard in self._shards):
                 await asyncio.sleep(LOOK_S)
                 lost = await self._look()
@@ -124,7 +122,7 @@ class Watch:
             await self._look()
         except asyncio.CancelledError:
             with contextlib.suppress(Exception):
-                await asyncio.wait_for(self._crew.desk("stop", "interrupted", "interrupted"), STOP_S)
+                await self._crew.desk("stop", "interrupted", "interrupted", within_s=STOP_S)
             raise
         except Stopped as reason:
             self._gateway.stop(reason)
@@ -134,7 +132,7 @@ class Watch:
 
     async def _look(self) -> set[str]:
         """How far it is; the workers that are gone, or have said nothing for so long that they count as gone."""
-        told = self._told = Looked(**await asyncio.wait_for(self._crew.desk("look"), ANSWER_S))
+        told = self._told = Looked(**await self._crew.desk("look"))
         progress, endpoints = self._pipeline.progress, self._gateway.endpoints
         for line in told.lines:
             progress.say(line)
@@ -147,12 +145,13 @@ class Watch:
         progress.note = told.note
         progress.reach(told.done)
         self._pipeline.log_progress()
+        workers = {shard.holder: shard.worker for shard in self._shards}
         for holder, (path, size) in told.segments.items():
-            if (worker := self._workers.get(holder)) is not None:
+            if (worker := workers.get(holder)) is not None:
                 await self._fetch(worker, path, size)
         working = [shard.worker for shard in self._shards if shard.result is None]
-        absent: list[str] = await asyncio.wait_for(self._crew.desk("absent", working), ANSWER_S)
-        return {*absent, *(self._workers[holder] for holder in told.silent if holder in self._workers)}
+        absent: list[str] = await self._crew.desk("absent", working)
+        return {*absent, *(workers[holder] for holder in told.silent if holder in workers)}
 
     # -- segments of workers that do not see the run folder
 
@@ -172,23 +171,22 @@ class Watch:
                 raise JournalLost(f"the journal cannot be written: {error.strerror or error}") from error
 
     async def _fetch_left(self) -> int:
-        """What is kept on the machines and nobody writes any more; how many segments of earlier commands still are
-        written."""
-        written = set[str]()
+        """What is kept on the machines and nobody writes any more; how many segments are still to come.
+
+        An earlier command's worker writes them, or their machine took too long.
+        """
+        to_come = set[str]()
         told = await self._crew.answers(kept, self._crew.kept_as, workers=self._crew.unseen(self._crew.seen))
         for worker, found in told.items():
             for path, size, is_written in () if isinstance(found, Exception) else found:
                 if not is_written:
                     await self._fetch(worker, path, size)
-                elif self._crew.run not in path:
-                    written.add(path)
-        return len(written)
+                is_whole = self._copies.fetched.get(path, 0) >= size
+                if (is_written and self._crew.run not in path) or not (is_written or is_whole):
+                    to_come.add(path)
+        return len(to_come)
 
     # -- shards
-
-    async def _submit(self, shard: Shard) -> None:
-        holder = await self._crew.submit(self._pipeline, self._stage, shard)
-        self._workers[holder] = shard.worker
 
     async def _settle(self, shard: Shard, lost: Collection[str]) -> None:
         future = shard.future
@@ -199,7 +197,10 @@ class Watch:
                 await self._replace(shard, lost)
             return
         if future.status == "finished":
-            result = cast("dict[str, str]", await future)
+            try:
+                result = cast("dict[str, str]", await asyncio.wait_for(future, FETCH_S))
+            except TimeoutError:  # its worker is gone with it, as the next look tells, or hangs
+                return
             if result["state"] == "problem":
                 raise Problem(result["text"])
             if result["state"] != "again":
@@ -215,9 +216,7 @@ class Watch:
         shard.future.release()
         if before in lost:
             self._crew.seen.pop(before, None)
-        for holder in [holder for holder, worker in self._workers.items() if worker == before]:
-            await asyncio.wait_for(self._crew.desk("withdraw", holder), ANSWER_S)
-            del self._workers[holder]
+        await self._crew.desk("withdraw", shard.holder)
         if shard.attempt >= MOST_ATTEMPTS:
             raise MachinesLost(f"shard {shard.share.index} was lost {shard.attempt} times")
         other = await self._another(shard, set(lost))
@@ -230,7 +229,7 @@ class Watch:
         if other == before:
             how = "lost sight of the scheduler; its share goes on there"
         self._pipeline.progress.say(f"{self._stage}: worker {before} {how}")
-        await self._submit(shard)
+        self._crew.submit(self._pipeline, self._stage, shard)
 
     async def _another(self, shard: Shard, lost: set[str]) -> str | None:
         """A worker that answers, a free one if there is one; none once the run is stopped. Raises MachinesLost."""
@@ -240,7 +239,7 @@ class Watch:
             busy = {other.worker for other in self._shards if other.result is None and other is not shard}
             free = sorted(set(workers) - busy) or sorted(workers)
             name = free[shard.share.index % len(free)] if free else ""
-            if name in crew.seen or (name and await crew.look_around(self._pipeline, [name])):
+            if name and await crew.look_around(self._pipeline, [name]):
                 return name
             lost.add(name)
         return None
@@ -252,11 +251,10 @@ class Watch:
         reason = self._gateway.stopped
         if reason is None:
             return False
-        if not self._is_told:
-            self._is_told = True
-            await asyncio.wait_for(self._crew.desk("stop", kind_of(reason), str(reason)), ANSWER_S)
-        self._stopped_for += LOOK_S
-        return self._stopped_for > LONGEST_STOP_S
+        if self._stop_by is None:
+            self._stop_by = time.monotonic() + LONGEST_STOP_S
+            await self._crew.desk("stop", kind_of(reason), str(reason))
+        return time.monotonic() > self._stop_by
 
     def _stop_as_told(self) -> None:
         """Stop the gateway for the reason for which shards stopped: the first that is not merely an interrupt."""
@@ -274,29 +272,32 @@ class Watch:
     def merge(self) -> None:
         """What came, into the journal's index and the budget."""
         self._copies.sync()
-        if isinstance(self._gateway.stopped, MachinesLost):
-            self._count_journal()
-        self._crew.ended(self._gateway)
         budget = self._gateway.budget
         if self._told is not None and self._told.budget is not None:
             total = budget.total
             budget.restore(self._told.budget)
             budget.total.failed, budget.total.served = total.failed, total.served
+        if isinstance(self._gateway.stopped, MachinesLost):
+            self._count_journal()
         budget.in_flight = 0
+        self._crew.ended(self._gateway)
         if self._gateway.journal is not None:
             self._gateway.journal.catch_up()
 
     def _count_journal(self) -> None:
-        """What the stage has spent by what is written, as nobody is left to tell."""
-        each = {name: Budget() for name in self._gateway.endpoints}
-        for name, budget in each.items():
-            count_rows((row for row in self._rows() if row.get("endpoint") == name), budget)
+        """What the stage has spent by what is written, or was told of last: nobody is left to tell the rest."""
+        written: dict[str, Budget] = defaultdict(Budget)
+        count_rows(self._rows(), written.__getitem__)
         for row in self._rows():
-            if row["state"] == "failed":
-                each[row["endpoint"]].total.failed += 1
-        for name, budget in each.items():
-            self._gateway.endpoints[name].spent = _added(self._each_before[name], asdict(budget.total))
-        self._gateway.budget.total = _added(self._before, sum_of(asdict(budget.total) for budget in each.values()))
+            if row["state"] in ("failed", "truncated") and row["failure"]["kind"] != "interrupted":
+                written[row["endpoint"]].total.failed += 1
+        told = {} if self._told is None else self._told.endpoints
+        stage: dict[str, Sums] = {}
+        for name, endpoint in self._gateway.endpoints.items():
+            known: list[Sums] = [asdict(written[name].total), told.get(name, sum_of([]))]
+            stage[name] = max(known, key=lambda sums: sums["calls"])
+            endpoint.spent = _added(self._each_before[name], stage[name])
+        self._gateway.budget.total = _added(self._before, sum_of(stage.values()))
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
         """The calls of this stage that are written."""
