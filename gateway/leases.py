@@ -79,8 +79,10 @@ class _Minutes:
             self._uncount(start)
 
     def rest(self, until: float) -> None:
-        """No start before."""
+        """No start before, not even one that was given back."""
         self._due = max(self._due, until)
+        while self._free and self._free[0] < until:
+            self._uncount(heapq.heappop(self._free))
 
     def _uncount(self, start: float) -> None:
         step = math.floor(start / STEP_S + 1e-6)
@@ -130,19 +132,14 @@ class _Line:
                 self._minutes.give_back(own, self._clock())
             self._token_due -= tokens * self._each_token
 
-    def forget(self, holder: str) -> None:
-        """What a process that is gone had not come to; what has passed it may have used."""
+    def forget(self, holder: str | None = None) -> None:
+        """What a process that is gone (all of them) had not come to; what has passed it may have used."""
         now = self._clock()
-        for number in [number for number, loan in self._lent.items() if loan[0] == holder]:
+        for number in [number for number, loan in self._lent.items() if holder in (None, loan[0])]:
             if self._lent[number][1] > now:
                 self.give_back(number)
             else:
                 del self._lent[number]
-
-    def forget_all(self) -> None:
-        """The same of all processes."""
-        for holder in {loan[0] for loan in self._lent.values()}:
-            self.forget(holder)
 
     def rest(self, seconds: float) -> None:
         """Nothing starts for so long: others have used this minute."""
@@ -179,7 +176,7 @@ class Lender:
         for name, (requests, tokens) in limits.items():
             line = before._lines.get(name) if before is not None else None
             if line is not None and line.limit == (requests, tokens):
-                line.forget_all()
+                line.forget()
                 self._lines[name] = line
             elif requests or tokens:
                 self._lines[name] = _Line(requests, tokens, clock)

@@ -4,10 +4,12 @@ import asyncio
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.budget import NOTHING, Budget, Most
 from gateway.errors import BudgetReached
-from gateway.leases import Ended, Lender, LentBudget, LentPlaces, Place
+from gateway.leases import REST_S, Ended, Lender, LentBudget, LentPlaces, Place
 from runstore.records import Usage
 
 
@@ -150,6 +152,59 @@ def test_what_a_process_does_after_it_was_taken_for_gone_is_counted_as_its_own()
     assert lender.permits("a", [NOTHING] * 4)[0] == 2
     lender.ended("a", [Ended()] * 3, is_call=[True] * 3)
     assert (lender.budget.in_flight, lender.budget.total.calls) == (0, 3)
+
+
+OPS = st.lists(
+    st.tuples(
+        st.sampled_from(["ask", "end", "back", "forget"]),
+        st.sampled_from("ab"),
+        st.integers(0, 1),
+        st.integers(1, 4),
+    ),
+    max_size=60,
+)
+
+
+@given(OPS)
+def test_in_whatever_order_ends_and_losses_are_told_each_call_counts_once(ops) -> None:
+    """What is told of a process that was taken for gone, and for gone again, included."""
+    budget = Budget(calls=12)
+    lender = Lender({}, budget, Clock())
+    kinds = Most(10, 0.0), Most(20, 0.0)
+    out: dict[str, list[Most]] = {"a": [], "b": []}
+    sent = ended = 0
+    for what, holder, kind, count in ops:
+        if what == "ask":
+            granted, _ = lender.permits(holder, [kinds[kind]] * count)
+            assert granted == min(count, 12 - sent)
+            out[holder] += [kinds[kind]] * granted
+            sent += granted
+        elif what == "forget":
+            lender.forget(holder)
+        elif kinds[kind] in out[holder]:
+            out[holder].remove(kinds[kind])
+            if what == "end":
+                told = [Ended(left=kinds[kind]), Ended(usage=Usage(input=1), usd=0.0)]
+                lender.ended(holder, told, is_call=[True, False])
+                ended += 1
+            else:
+                lender.returned(holder, [kinds[kind]])
+                sent -= 1
+        state = budget.state()
+        assert (budget.total.calls, state["ended"], budget.total.tokens) == (sent, ended, ended)
+        assert state["lost"] == sum(map(len, out.values())), "what is out, or was lost with whoever asked"
+
+
+def test_nothing_starts_while_a_limit_rests_not_even_at_a_place_that_was_given_back() -> None:
+    clock = Clock()
+    lender = Lender({"e": (600, None)}, Budget(), clock)
+    places = lender.places("a", "e", [0] * 150)
+    lender.unused("e", [place.number for place in places[20:]])
+    lender.rest("e", REST_S)
+    waits = [place.wait_s for place in lender.places("b", "e", [0] * 700)]
+    assert min(waits) >= REST_S
+    used = [clock.now + wait for wait in [*(place.wait_s for place in places[:20]), *waits]]
+    assert fullest(used) <= 600
 
 
 async def test_workers_share_a_cap_in_dollars_and_use_nearly_all_of_it() -> None:
