@@ -197,8 +197,9 @@ async def _guarded(work: Callable[[], Awaitable[int]], gateway_of: Callable[[], 
             return await task
         except asyncio.CancelledError:
             gateway = gateway_of()
-            kept = len(gateway.journal) if gateway is not None and gateway.journal is not None else 0
-            _say(f"stopped at once; {kept} finished calls are kept\n{RESUME}")
+            journal = None if gateway is None else gateway.journal
+            kept = f"; {len(journal)} finished calls are kept" if journal is not None else ""
+            _say(f"stopped at once{kept}\n{RESUME}")
             return 130
         except Stopping as stopping:
             _say(f"{stopping}\n{RESUME}")

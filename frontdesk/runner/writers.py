@@ -36,13 +36,9 @@ async def until_none(
     end, is_told = time.monotonic() + LONGEST_S, False
     while (count := await writers()) and not is_over():
         if time.monotonic() > end:
-            say(f"{_workers(count)} did not end: goes on without what they have in flight")
+            say(f"{count} workers of an earlier command did not end: goes on without their calls in flight")
             return
         if not is_told:
-            say(f"{_workers(count)} still at work: waits for what they have in flight, {LONGEST_S:g} s at most")
+            say(f"waits for calls in flight of {count} workers of an earlier command, {LONGEST_S:g} s at most")
             is_told = True
         await asyncio.sleep(LOOK_S)
-
-
-def _workers(count: int) -> str:
-    return f"{count} worker{'s' * (count != 1)} of an earlier command"

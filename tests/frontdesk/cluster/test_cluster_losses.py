@@ -79,7 +79,7 @@ def test_what_workers_have_in_flight_when_the_driver_dies_is_waited_for(provider
     provider.configure(latency_ms=0)  # of what is asked from now on
     code, err = ended(start("run", small.config, "--run", run))
     assert code == 0, err
-    assert "of an earlier command still at work: waits for what they have in flight" in err
+    assert "waits for calls in flight of 2 workers of an earlier command" in err
     assert provider.stats.answered == small.calls, "a call was made twice"
     assert_is_as_alone(run, small, provider)
 

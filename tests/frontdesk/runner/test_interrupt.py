@@ -8,8 +8,10 @@ import time
 import pytest
 
 from frontdesk.cli import main
+from frontdesk.runner.session import RESUME
 from runstore.publish import read_records
 from runstore.records import Dialogue
+from runstore.runlock import hold
 from tests.support.small_runs import counts, files_of, finished_twice, start, timeless, write_config
 
 
@@ -77,6 +79,26 @@ def test_the_second_stops_at_once_and_files_stay_valid(provider, tmp_path):
     assert main(["run", str(config), "--run", str(run)]) == 0
     assert timeless(files_of(run)) == timeless(files)
     assert finished_twice(run) == []
+
+
+def test_an_interrupt_is_heard_while_a_worker_of_an_earlier_command_is_waited_for(provider, tmp_path):
+    config = write_config(tmp_path / "c.toml", provider, dialogues=2, subsets=2)
+    run = tmp_path / "run"
+    assert main(["run", str(config), "--run", str(run)]) == 0
+    (segment,) = (run / "journal").glob("*.jsonl")
+    with segment.open("ab") as file:
+        hold(file.fileno())
+        process = start("run", config, "--run", run)
+        assert b"waits for calls in flight of 1 worker of an earlier command, 65 s" in process.stderr.readline()
+        assert main(["verify", "--run", str(run)]) == 0, "who only reads waits for nobody"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert err.decode().splitlines() == ["stopped at once", RESUME]
+        process = start("run", config, "--run", run)
+        assert b"waits for" in process.stderr.readline()
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0 and b"did not end" not in err, "it goes on once the other has ended"
 
 
 @pytest.mark.parametrize("cap", [{"calls": 30}, {"tokens": 15000}, {"usd": 15000.0}], ids=str)
