@@ -72,7 +72,4 @@ def _no_interval(battles: Battles, estimated: Estimate, gaps: Gaps, a: int, b: i
     core = estimated.structure.core
     if core[a] < 0 or core[a] != core[b]:
         return "the gap comes from the prior, so it has no interval"
-    if not told.support.enough:
-        return f"no interval: {told.too_few(battles.cluster_name)}"
-    unit = (battles.cluster_name or "cluster") if told.clustered else "battle"
-    return f"no interval: without one {unit} it has no estimate"
+    return told.no_interval(battles.cluster_name)

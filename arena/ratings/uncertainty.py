@@ -72,12 +72,14 @@ class Uncertainty:
 
     def why_none(self, at: int, cluster_name: str | None) -> str | None:
         """Why the parameter ``at`` has no interval; None where it has one."""
+        return self.no_interval(cluster_name) if np.isnan(self.deviation()[at]) else None
+
+    def no_interval(self, cluster_name: str | None) -> str:
+        """Why what is estimated has none."""
         if not self.support.enough:
             return f"no interval: {self.too_few(cluster_name)}"
-        if np.isnan(self.deviation()[at]):
-            unit = (cluster_name or "cluster") if self.clustered else "battle"
-            return f"no interval: without one {unit} it has no estimate"
-        return None
+        unit = (cluster_name or "cluster") if self.clustered else "battle"
+        return f"no interval: without one {unit} it has no estimate"
 
     def _known(self, deviation: Floats, unknown: NDArray[np.bool_]) -> Floats:
         return np.where(unknown | (not self.support.enough), np.nan, deviation)

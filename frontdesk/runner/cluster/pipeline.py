@@ -52,6 +52,7 @@ class ClusterPipeline(Pipeline):
 
     @asynccontextmanager
     async def elsewhere(self, stage: str, of: int) -> AsyncGenerator[None]:
+        self._begun = ""
         if self._stays or stage not in NEEDED:
             yield
             return
