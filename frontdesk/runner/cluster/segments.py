@@ -57,6 +57,7 @@ class Copies:
         self._rest: dict[str, bytes] = {}
         self._paths: dict[str, Path] = {}
         self._unsynced: set[Path] = set()
+        self._earlier: dict[bytes, Path] | None = None
 
     def add(self, name: str, block: bytes) -> None:
         """Append a block; half a line waits for its other half. Raises OSError.
@@ -75,12 +76,9 @@ class Copies:
 
     def _begun_earlier(self, block: bytes) -> Path | None:
         """The segment with the same header, which says who wrote it and when."""
-        first = block[: block.find(b"\n") + 1]
-        for path in self._folder.glob("*.jsonl") if first else ():
-            with path.open("rb") as file:
-                if file.readline(1 << 16) == first:
-                    return path
-        return None
+        if self._earlier is None:  # once: a thousand workers begin a segment each a stage
+            self._earlier = dict(_headers(self._folder))
+        return self._earlier.get(block[: block.find(b"\n") + 1])
 
     def _write(self, name: str, lines: bytes) -> None:
         path = begun = self._paths.get(name)
@@ -106,6 +104,14 @@ class Copies:
             finally:
                 os.close(handle)
         self._unsynced.clear()
+
+
+def _headers(folder: Path) -> Iterator[tuple[bytes, Path]]:
+    """The first line of each segment; of several copies of one, the fullest comes last."""
+    for path in sorted(folder.glob("*.jsonl"), key=lambda path: path.stat().st_size):
+        with path.open("rb") as file:
+            if (first := file.readline(1 << 16)).endswith(b"\n"):
+                yield first, path
 
 
 def _write(out: int, block: bytes) -> None:
