@@ -73,6 +73,7 @@ class Journal:
         self._where = KeyIndex()
         self._failed: dict[int, int] = {}
         self._paths: list[Path] = []
+        self._numbers: dict[Path, int] = {}
         self._open: OrderedDict[int, BinaryIO] = OrderedDict()
         self._broken: OSError | None = None
         self._pending: list[bytes] = []
@@ -159,12 +160,17 @@ class Journal:
 
     def _read_segment(self, path: Path, open_calls: dict[int, int]) -> None:
         """Take in what a segment holds beyond what was read of it before."""
-        if path not in self._paths:
-            self._paths.append(path)
-        number, begin = self._paths.index(path), self._read.get(path, 0)
+        number, begin = self._number(path), self._read.get(path, 0)
         for offset, line in lines_in(path, self.notes, begin):
             self._index(line, number << _OFFSET_BITS | offset, open_calls)
             self._read[path] = offset + len(line)
+
+    def _number(self, path: Path) -> int:
+        """Of a segment: by it calls are found again. There may be one of each worker and stage."""
+        if path not in self._numbers:
+            self._numbers[path] = len(self._paths)
+            self._paths.append(path)
+        return self._numbers[path]
 
     def catch_up(self) -> int:
         """Take in what other processes have added for this session; returns how many calls.
@@ -339,8 +345,7 @@ class Journal:
     def _open_segment(self) -> None:
         self._path, begun, self._out = new_segment(self.folder)
         hold(self._out)
-        self._paths.append(self._path)
-        self._segment = len(self._paths) - 1
+        self._segment = self._number(self._path)
         by = {"program": f"tutor-arena {version('tutor-arena')}", "pid": os.getpid(), "host": socket.gethostname()}
         first = header(**by, at=round(time.time(), 3), name=self._path.stem)
         self._pending.append(first)
