@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from arena.trial import JudgeTrial
@@ -110,14 +110,14 @@ class Looked:
 
 @dataclass(slots=True)
 class Stage:
-    """One stage that is under way. ``heard``: when each attempt at a shard said something last."""
+    """One stage that is under way. ``heard``: when each attempt at a shard said something last; ``trial``: of the
+    judges, by what all shards saw."""
 
     name: str
     lender: Lender
     is_capped: bool
     limited: tuple[str, ...]
-    trial_rounds: int
-    trial_unit: str
+    trial: JudgeTrial
     told: dict[str, Told] = field(default_factory=dict[str, Told])
     holders: dict[str, str] = field(default_factory=dict[str, str])
     started: set[str] = field(default_factory=set[str])
@@ -130,6 +130,23 @@ class Stage:
     def is_at_work(self, holder: str) -> bool:
         """Whether this attempt at a shard was started in this stage, and has not been given up."""
         return holder in self.started and holder not in self.withdrawn
+
+    def tell(self, holder: str, told: Told) -> None:
+        """Take in how far an attempt is, instead of what it told before."""
+        before, self.told[holder] = self.told.get(holder, Told()), told
+        for sign, judges in ((-1, before.judges), (1, told.judges)):
+            for judge, seen in judges.items():
+                self.trial.judged[judge] += sign * seen.judged
+                self.trial.unreadable[judge] += sign * seen.unreadable
+
+    def failed_trial(self, told: Told) -> NotReadable | None:
+        """Why a judge of the attempt that told this is asked no more, if so."""
+        ends = (
+            self.trial.verdict(judge, seen.raw, seen.reason)
+            for judge, seen in told.judges.items()
+            if seen.unreadable
+        )
+        return next((end for end in ends if end is not None), None)
 
 
 class Desk:
@@ -159,7 +176,7 @@ class Desk:
             if any(limits[name]):
                 lender.rest(name, REST_S)
         limited = tuple(name for name, limit in limits.items() if any(limit))
-        self._stage = Stage(stage, lender, budget.is_capped, limited, *trial)
+        self._stage = Stage(stage, lender, budget.is_capped, limited, JudgeTrial(*trial))
 
     def look(self) -> Looked:
         """How far all shards are, together."""
@@ -178,7 +195,7 @@ class Desk:
                 for name in dict.fromkeys(name for share in told for name in share.endpoints)
             },
             budget=stage.lender.budget.state() if stage.is_capped else None,
-            note=self._trial(stage).note,
+            note=stage.trial.note,
             lines=lines,
             stop=stage.stop,
             segments={name: (share.segment, share.size) for name, share in stage.told.items() if share.segment},
@@ -201,8 +218,7 @@ class Desk:
         stage.heard.pop(holder, None)
         stage.lender.forget(holder)
         if (told := stage.told.get(holder)) is not None:
-            told.done = told.of = told.in_flight = 0
-            told.judges = {}
+            stage.tell(holder, replace(told, done=0, of=0, in_flight=0, judges={}))
 
     # -- the workers
 
@@ -223,12 +239,12 @@ class Desk:
             if (before := stage.told.get(holder)) is not None:
                 before.spent, before.endpoints = now.spent, now.endpoints
             return ELSEWHERE
-        stage.told[holder] = now
+        stage.tell(holder, now)
         for name, since in now.latencies.items():
             stage.latencies.setdefault(name, deque(maxlen=LATEST)).extend(since)
         stage.heard[holder] = self._clock()
         stage.lines.update(dict.fromkeys(lines))
-        if stage.stop is None and (failed := self._failed_trial(stage, stage.told[holder])) is not None:
+        if stage.stop is None and (failed := stage.failed_trial(now)) is not None:
             stage.stop = ("unreadable", str(failed))
         return stage.stop
 
@@ -279,24 +295,6 @@ class Desk:
         if self._stage is None:
             raise RuntimeError("no stage is under way")
         return self._stage
-
-    def _trial(self, stage: Stage) -> JudgeTrial:
-        trial = JudgeTrial(stage.trial_rounds, stage.trial_unit)
-        for told in stage.told.values():
-            for judge, seen in told.judges.items():
-                trial.judged[judge] += seen.judged
-                trial.unreadable[judge] += seen.unreadable
-        return trial
-
-    def _failed_trial(self, stage: Stage, told: Told) -> NotReadable | None:
-        if not stage.trial_rounds or not told.judges:
-            return None
-        trial = self._trial(stage)
-        for judge, seen in told.judges.items():
-            failed = trial.verdict(judge, seen.raw, seen.reason) if seen.unreadable else None
-            if failed is not None:
-                return failed
-        return None
 
 
 def _most(value: PlainMost) -> Most:
