@@ -19,7 +19,7 @@ from frontdesk.runner.cluster import addresses, kept, keys
 from frontdesk.runner.cluster.addresses import On
 from frontdesk.runner.cluster.desk import MachinesLost
 from frontdesk.runner.cluster.quiet import quiet
-from frontdesk.runner.cluster.segments import Copies, lines_of, share_of_rows
+from frontdesk.runner.cluster.segments import Copies, Parts, calls_by_share, rows_by_share
 from frontdesk.runner.cluster.service import OPERATION, DeskPlugin
 from frontdesk.runner.cluster.shard import PACKAGE, Order, about, run_shard
 from frontdesk.runner.cluster.shares import Share
@@ -30,6 +30,7 @@ from gateway.engine import Gateway
 from gateway.leases import REST_S
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_json
+from runstore.segments import header
 
 LOOK_S = 0.2
 FIRST_WORKER_S = 600.0
@@ -82,6 +83,7 @@ class Crew:
         self.kept_as = ""
         self.copies: Copies | None = None
         self._asked: dict[str, int] = {}
+        self._parts: dict[Path, Parts] = {}
         self._say: Callable[[str], None] = lambda _: None
 
     async def close(self) -> None:
@@ -187,6 +189,7 @@ class Crew:
 
     async def open(self, gateway: Gateway, stage: str, trial: tuple[int, str]) -> None:
         """A stage begins at the desk. Raises OSError."""
+        self._parts.clear()
         endpoints, budget = gateway.endpoints, gateway.budget
         limits = {name: endpoint.limits for name, endpoint in endpoints.items()}
         asked = [name for name, one in endpoints.items() if one.spent.calls > self._asked.get(name, 0)]
@@ -299,7 +302,7 @@ class Crew:
         given: dict[str, bytes] = {}
         for name, field in NEEDED[stage].items() if not is_seen else ():
             path = folder.file(name)
-            given[name] = path.read_bytes() if field is None else _rows(path, shard.share, field)
+            given[name] = path.read_bytes() if field is None else self._rows_of(path, shard, field)
         inputs = {
             path.relative_to(folder.path).as_posix(): path.read_bytes()
             for path in (folder.path / "inputs").rglob("*")
@@ -318,11 +321,25 @@ class Crew:
             sees=is_seen,
             kept_as=self.kept_as,
             given=given,
-            earlier=b"" if is_seen else lines_of(folder.journal, stage, shard.share),
+            earlier=b"" if is_seen else self._calls_of(folder.journal, stage, shard),
             environ=keys.variables(pipeline.config, endpoints) if self._sends_keys() else {},
             limited=tuple(name for name, endpoint in gateway.endpoints.items() if any(endpoint.limits)),
             caps=gateway.budget.caps,
         )
+
+    def _rows_of(self, path: Path, shard: Shard, field: str) -> bytes:
+        if not field:
+            return b""
+        if path not in self._parts:
+            self._parts[path] = rows_by_share(path, shard.share.of, field)
+        return self._parts[path].of(shard.share)
+
+    def _calls_of(self, journal: Path, stage: str, shard: Shard) -> bytes:
+        """A segment with the share's finished calls, those that a lost worker made among them; or nothing."""
+        if journal not in self._parts or shard.attempt > 1:
+            self._parts[journal] = calls_by_share(journal, stage, shard.share.of)
+        lines = self._parts[journal].of(shard.share)
+        return header(copied=True) + lines if lines else b""
 
 
 def _check_certificates(on: On) -> None:
@@ -340,7 +357,3 @@ def _scheduler_of(file: Path) -> str:
     if not isinstance(address, str):
         raise InputProblem(file, "the scheduler's address", found=address, field="address")
     return address
-
-
-def _rows(path: Path, share: Share, field: str) -> bytes:
-    return share_of_rows(path, share, lambda row: row[field]) if field else b""

@@ -3,36 +3,66 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 import orjson
 
-from frontdesk.runner.cluster.shares import Share
+from frontdesk.runner.cluster.shares import Share, number_of
 from runstore.journal import new_segment
-from runstore.segments import header, lines_in, segments
+from runstore.segments import lines_in, segments
 
 BLOCK = 8 << 20
 
 
-def lines_of(folder: Path, stage: str, share: Share) -> bytes:
-    """A segment with the calls of one share of a stage that a journal holds; nothing where there are none."""
-    lines = list(_lines(folder, stage, share))
-    return b"".join([header(copied=True), *lines]) if lines else b""
+class Parts:
+    """Where the lines of each share are in some files: found in one pass for all, read when a share is sent."""
+
+    def __init__(self, of: int) -> None:
+        self._of = of
+        self._paths: list[Path] = []
+        self._places = [array("q") for _ in range(of)]  # a file, and where in it a line begins and ends
+
+    def add(self, path: Path, begin: int, end: int, item: str) -> None:
+        """A line about the item; about none it is everybody's."""
+        if not self._paths or self._paths[-1] != path:
+            self._paths.append(path)
+        numbers = [number_of(item, self._of)] if item else range(self._of)
+        for number in numbers:
+            self._places[number].extend((len(self._paths) - 1, begin, end))
+
+    def of(self, share: Share) -> bytes:
+        """The share's lines, as they stand in the files."""
+        places, lines = self._places[share.index], list[bytes]()
+        for number, ats in groupby(range(0, len(places), 3), places.__getitem__):
+            with self._paths[number].open("rb") as file:
+                for at in ats:
+                    file.seek(places[at + 1])
+                    lines.append(file.read(places[at + 2] - places[at + 1]))
+        return b"".join(lines)
 
 
-def _lines(folder: Path, stage: str, share: Share) -> Iterator[bytes]:
-    named = b'"where":[' + orjson.dumps(stage)
+def calls_by_share(folder: Path, stage: str, of: int) -> Parts:
+    """The calls of a stage that a journal holds."""
+    parts, named = Parts(of), b'"where":[' + orjson.dumps(stage)
     for path in segments(folder):
-        for _, line in lines_in(path, []):
-            if named in line and share.has(orjson.loads(line)["where"][1]):
-                yield line
+        for offset, line in lines_in(path, []):
+            if named in line:
+                parts.add(path, offset, offset + len(line), orjson.loads(line)["where"][1])
+    return parts
 
 
-def share_of_rows(path: Path, share: Share, id_of: Callable[[dict[str, str]], str]) -> bytes:
-    """The rows of a JSON-lines file that belong to the share, as they stand there."""
+def rows_by_share(path: Path, of: int, field: str) -> Parts:
+    """The rows of a JSON-lines file, whose is said by a field."""
+    parts, begin = Parts(of), 0
     with path.open("rb") as file:
-        return b"".join(line for line in file if line.strip() and share.has(id_of(orjson.loads(line))))
+        for line in file:
+            if line.strip():
+                parts.add(path, begin, begin + len(line), orjson.loads(line)[field])
+            begin += len(line)
+    return parts
 
 
 def read_block(path: str, offset: int, size: int = BLOCK) -> bytes:

@@ -16,7 +16,12 @@ class Share:
 
     def has(self, name: str) -> bool:
         """Whether the item of this id is in the share; of ``ID/…`` only the id counts, and none is in all."""
-        return self.of == 1 or not name or hashed_number("share", name.partition("/")[0]) % self.of == self.index
+        return self.of == 1 or not name or number_of(name, self.of) == self.index
+
+
+def number_of(name: str, of: int) -> int:
+    """The one of so many shares that the item is in."""
+    return hashed_number("share", name.partition("/")[0]) % of
 
 
 EVERYTHING = Share()

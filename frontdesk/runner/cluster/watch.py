@@ -146,9 +146,8 @@ class Watch:
         progress.reach(told.done)
         self._pipeline.log_progress()
         workers = {shard.holder: shard.worker for shard in self._shards}
-        for holder, (path, size) in told.segments.items():
-            if (worker := workers.get(holder)) is not None:
-                await self._fetch(worker, path, size)
+        there = {holder: told.segments[holder] for holder in workers if holder in told.segments}
+        await asyncio.gather(*(self._fetch(workers[holder], *file) for holder, file in there.items()))
         working = [shard.worker for shard in self._shards if shard.result is None]
         absent: list[str] = await self._crew.desk("absent", working)
         return {*absent, *(workers[holder] for holder in told.silent if holder in workers)}

@@ -18,7 +18,7 @@ from frontdesk.runner import config_file as configuration
 from frontdesk.runner.cluster import addresses, keys
 from frontdesk.runner.cluster.desk import LOST_S, SILENCE_S, Desk, MachinesLost, Seen, Told
 from frontdesk.runner.cluster.kept import GIVEN, ID_FILE, folder_of, id_of, kept, let_go, made
-from frontdesk.runner.cluster.segments import Copies, lines_of, share_of_rows
+from frontdesk.runner.cluster.segments import Copies, calls_by_share, rows_by_share
 from frontdesk.runner.cluster.shard import BEAT_S, MOST_BEATS, Order, beat_s, work
 from frontdesk.runner.cluster.shares import Share
 from gateway.budget import NOTHING, Budget
@@ -28,7 +28,7 @@ from gateway.prompt import Message, Prompt
 from runstore.journal import Journal
 from runstore.problems import InputProblem, Problem
 from runstore.runlock import hold
-from runstore.segments import segments
+from runstore.segments import header, segments
 from tests.runstore.test_without_extras import _RUN, ROOT
 from tests.support.small_runs import to_toml, write_config
 
@@ -408,11 +408,13 @@ def test_a_journal_is_read_for_one_share_and_sent_as_a_segment(tmp_path):
     assert len(only) == len(mine)
     only.close()
     (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "000000-0.jsonl").write_bytes(lines_of(tmp_path / "journal", "collect", share))
+    (tmp_path / "other" / "000000-0.jsonl").write_bytes(
+        header(copied=True) + calls_by_share(tmp_path / "journal", "collect", share.of).of(share)
+    )
     sent = Journal(tmp_path / "other", read_only=True)
     assert len(sent) == len(mine)
     sent.close()
-    assert lines_of(tmp_path / "journal", "judge", share) == b""
+    assert calls_by_share(tmp_path / "journal", "judge", share.of).of(share) == b""
 
 
 def test_blocks_become_a_segment_of_whole_lines(tmp_path):
@@ -520,7 +522,12 @@ def test_whether_a_segment_is_written_is_looked_at_before_its_size(tmp_path, mon
 def test_rows_of_a_share_are_sent_as_they_stand(tmp_path):
     path = tmp_path / "r.jsonl"
     path.write_bytes(b"".join(b'{"subset": "s-%d",  "text":"x"}\n' % number for number in range(40)))
-    parts = [share_of_rows(path, Share(index, 3), lambda row: row["subset"]) for index in range(3)]
+    found = rows_by_share(path, 3, "subset")
+    parts = [found.of(Share(index, 3)) for index in range(3)]
+    assert all(
+        json.loads(line)["subset"] and Share(0, 3).has(json.loads(line)["subset"])
+        for line in parts[0].splitlines()
+    )
     assert sorted(b"".join(parts).splitlines()) == sorted(path.read_bytes().splitlines())
 
 
