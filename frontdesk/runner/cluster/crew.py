@@ -114,13 +114,25 @@ class Crew:
             target = await self._target(say)
             if isinstance(target, str) and target.startswith("tls:"):
                 _check_certificates(self.on)
-            client = Client(target, asynchronous=True, timeout=f"{2 * GONE_S:g}s", set_as_default=False)
-            self.client = await self._closing.enter_async_context(client)
-        except (TimeoutError, OSError, ValueError) as error:
-            raise Problem(f"--on {self.on.text}: no scheduler answers there ({error})") from error
-        await asyncio.wait_for(self.client.register_plugin(DeskPlugin()), ANSWER_S)
-        await self.desk("drive", self.client.id)
+            await self._connect(target)
+        except (MemoryError, OSError, ValueError) as error:  # what is no scheduler may say that it sends exabytes
+            reason = str(error) or f"nothing was said for {ANSWER_S:g} s"
+            raise Problem(f"--on {self.on.text}: no scheduler answers there ({reason})") from error
         return self.client
+
+    async def _connect(self, target: Any) -> None:
+        """Raises OSError, also where something listens and says nothing: the library would wait on."""
+        client: Any = Client(target, asynchronous=True, timeout=f"{2 * GONE_S:g}s", set_as_default=False)
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                await client
+                await client.register_plugin(DeskPlugin())
+        except BaseException:
+            with contextlib.suppress(*GONE, Exception):
+                await asyncio.wait_for(client.close(timeout=STOP_S), STOP_S)
+            raise
+        self.client = await self._closing.enter_async_context(client)
+        await self.desk("drive", client.id)
 
     async def _target(self, say: Callable[[str], None]) -> Any:
         on = self.on

@@ -25,7 +25,15 @@ from tests.frontdesk.cluster.test_cluster_runs import (
 )
 from tests.support.fake_provider import FakeProvider
 from tests.support.machines import Machines, machines
-from tests.support.small_runs import counts, files_of, finished_twice, start, timeless, write_config
+from tests.support.small_runs import (
+    counts,
+    files_of,
+    finished_twice,
+    start,
+    timeless,
+    to_toml,
+    write_config,
+)
 
 PROGRESS = re.compile(r": (\d+) of (\d+)")
 
@@ -185,6 +193,27 @@ def test_an_interrupt_is_heard_while_another_worker_is_waited_for(provider, tmp_
     assert b"Traceback" not in err
     assert main(["run", str(small.config), "--run", str(run)]) == 0
     assert_is_as_alone(run, small, provider)
+
+
+def test_the_questions_of_a_command_that_was_killed_are_not_left_in_the_folder(provider, cluster, tmp_path):
+    texts = [f"q-{number},where is {number},/way/{number}" for number in range(60)]
+    table = tmp_path / "runs.csv"
+    table.write_text("Query ID,Query,Response\n" + "\n".join(texts) + "\n", encoding="utf-8")
+    judge = {"endpoints.judge": provider.settings("openai", concurrency=4)}
+    config, out = tmp_path / "judge.toml", tmp_path / "out"
+    config.write_text(to_toml(judge))
+    arguments = ["agent-runs", table, "--judge", "judge", "--config", config, "--out", out]
+    provider.configure(latency_ms=200)
+    process = start(*arguments, "--on", cluster.address)
+    wait_for(process, lambda: provider.stats.calls >= 12)
+    process.kill()
+    process.communicate()
+    assert list(out.glob("intent.json*"))
+    provider.configure(latency_ms=0)
+    ended(start(*arguments))
+    assert finished_twice(out) == []
+    assert provider.stats.answered == counts(out)[0]
+    assert not list(out.glob("intent.json*"))
 
 
 async def test_whose_term_is_over_starts_no_call_until_it_is_renewed(provider):
