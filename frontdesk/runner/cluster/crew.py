@@ -42,7 +42,7 @@ ANOTHER_WORKER_S = 60.0
 GONE_S = 5.0
 """How long a scheduler may not be reached before it is gone: only connecting takes so long, never an answer."""
 ANSWER_S = 40.0
-"""How long a scheduler that is there may take to answer."""
+"""How long a scheduler that is there may take to answer, and a worker at first: it imports the program."""
 STOP_S = 2.0
 """How long a desk is waited for that has only to hear of the end."""
 FETCH_S = 10.0
@@ -170,22 +170,22 @@ class Crew:
         return told["workers"]
 
     async def answers(
-        self, ask: Callable[..., _Said], *args: object, workers: Sequence[str]
+        self, ask: Callable[..., _Said], *args: object, workers: Sequence[str], limit_s: float = FETCH_S
     ) -> dict[str, _Said | Exception]:
         """What a function says on each of the workers, or what it raised there.
 
-        One that says nothing for FETCH_S holds nobody else up: its answer is a TimeoutError. Raises OSError.
+        One that says nothing for ``limit_s`` holds nobody else up: its answer is a TimeoutError. Raises OSError.
         """
         if not workers:
             return {}
 
-        async def asked(some: Sequence[str]) -> dict[str, _Said | Exception]:
+        async def asked(some: Sequence[str], within_s: float = FETCH_S) -> dict[str, _Said | Exception]:
             return await asyncio.wait_for(
-                self.client.run(ask, *args, workers=list(some), on_error="return"), FETCH_S
+                self.client.run(ask, *args, workers=list(some), on_error="return"), within_s
             )
 
         with contextlib.suppress(TimeoutError):
-            return await asked(workers)
+            return await asked(workers, limit_s)
         each = await asyncio.gather(*(asked([worker]) for worker in workers), return_exceptions=True)
         told: dict[str, _Said | Exception] = {}
         for worker, answer in zip(workers, each, strict=True):
@@ -251,7 +251,8 @@ class Crew:
         mark = pipeline.folder.journal / f".seen-by-{self.run}"
         mark.touch()
         try:
-            told = await self.answers(about, str(mark.resolve()), workers=workers)
+            limit_s = ANSWER_S if any(worker not in self.seen for worker in workers) else FETCH_S
+            told = await self.answers(about, str(mark.resolve()), workers=workers, limit_s=limit_s)
         finally:
             mark.unlink(missing_ok=True)
         own = version(PACKAGE)

@@ -26,6 +26,7 @@ from tests.frontdesk.cluster.test_cluster_runs import (
 from tests.support.fake_provider import FakeProvider
 from tests.support.machines import Machines, machines
 from tests.support.small_runs import (
+    REPOSITORY,
     counts,
     files_of,
     finished_twice,
@@ -214,6 +215,31 @@ def test_the_questions_of_a_command_that_was_killed_are_not_left_in_the_folder(p
     assert finished_twice(out) == []
     assert provider.stats.answered == counts(out)[0]
     assert not list(out.glob("intent.json*"))
+
+
+SLOW = """
+import sys, time
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "frontdesk":
+            time.sleep(12)
+
+sys.meta_path.insert(0, Slow())
+"""
+
+
+def test_a_worker_that_imports_the_program_for_long_gets_its_share(provider, small, tmp_path):
+    """As from a network file system that a hundred others read from."""
+    (tmp_path / "slow").mkdir()
+    (tmp_path / "slow" / "sitecustomize.py").write_text(SLOW)
+    run = tmp_path / "run"
+    with machines(tmp_path) as cluster:
+        cluster.start(PYTHONPATH=f"{tmp_path / 'slow'}:{REPOSITORY}")
+        code, err = ended(start("run", small.config, "--run", run, "--on", cluster.address))
+    assert code == 0, err
+    assert "does not answer" not in err
+    assert_is_as_alone(run, small, provider)
 
 
 async def test_whose_term_is_over_starts_no_call_until_it_is_renewed(provider):
