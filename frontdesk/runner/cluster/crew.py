@@ -27,6 +27,7 @@ from frontdesk.runner.intent import HOW, QUESTIONS
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.score_plan import PEOPLE, PLAN, RUBRIC, SUBJECTS
 from gateway.engine import Gateway
+from gateway.errors import JournalLost
 from gateway.leases import REST_S
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_json
@@ -246,10 +247,13 @@ class Crew:
     async def look_around(self, pipeline: Pipeline, workers: Sequence[str]) -> list[str]:
         """The workers that answer; whether they have this version, and their keys, and see the run folder.
 
-        Raises Problem.
+        Raises Problem, JournalLost.
         """
         mark = pipeline.folder.journal / f".seen-by-{self.run}"
-        mark.touch()
+        try:
+            mark.touch()
+        except OSError as error:
+            raise JournalLost.of(error) from error
         try:
             limit_s = ANSWER_S if any(worker not in self.seen for worker in workers) else FETCH_S
             told = await self.answers(about, str(mark.resolve()), workers=workers, limit_s=limit_s)
@@ -272,7 +276,10 @@ class Crew:
             self.seen[worker] = answer[1]
         there = [worker for worker in workers if not isinstance(told.get(worker), OSError)]
         if self.unseen(there) and not self.kept_as:
-            self.kept_as = kept.id_of(pipeline.folder.journal)
+            try:
+                self.kept_as = kept.id_of(pipeline.folder.journal)
+            except OSError as error:
+                raise JournalLost.of(error) from error
         if not self._sends_keys():
             await self._check_keys(pipeline, there)
         return there
