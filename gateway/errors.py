@@ -16,6 +16,7 @@ Whether to try again is a value that travels with the fault, not something the l
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -137,10 +138,19 @@ class NotReadable(Stopped):
     exit_code = 3
 
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What a system says of a place that takes no more."""
+
+
 class JournalLost(Stopped):
     """The journal cannot be written, for want of space perhaps: no call is made that could not be kept."""
 
     exit_code = 1
+
+    @classmethod
+    def of(cls, error: OSError, where: str = "") -> JournalLost:
+        """``where``: on which machine, if not on this one."""
+        return cls(f"the journal cannot be written: {error.strerror or error}{where}")
 
 
 class Interrupted(Stopped):

@@ -84,4 +84,4 @@ class Recorder:
             raise self._lost(error) from None
 
     def _lost(self, error: OSError) -> Stopped:
-        return self._of.stop(JournalLost(f"the journal cannot be written: {error.strerror or error}"))
+        return self._of.stop(JournalLost.of(error))

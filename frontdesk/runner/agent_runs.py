@@ -134,11 +134,11 @@ async def _with_judge(job: Job, judge: Judge, pipeline: StageWork, conclude: Cal
 
 @asynccontextmanager
 async def _asked_elsewhere(job: Job, judge: Judge, pipeline: StageWork) -> AsyncGenerator[None]:
-    """Where the run is on several machines, they are sent the questions first."""
-    if judge.config.run.on is None:
-        yield
-        return
+    """Where the run is on several machines, they are sent the questions first; none are left there."""
     try:
+        if judge.config.run.on is None:
+            yield
+            return
         every = questions([*job.tables, *job.before], job.options)
         count = write_questions(job.folder, every, judge.language)
         async with pipeline.elsewhere(STAGE, count):

@@ -26,7 +26,7 @@ from frontdesk.runner.writers import until_alone
 from gateway.adapters.catalog import build
 from gateway.budget import Budget
 from gateway.engine import Gateway
-from gateway.errors import Interrupted, Stopped
+from gateway.errors import FULL, Interrupted, JournalLost, Stopped
 from gateway.events import EventLog
 from gateway.secrets import words_of
 from gateway.telemetry import from_environment
@@ -207,6 +207,13 @@ async def _guarded(work: Callable[[], Awaitable[int]], gateway_of: Callable[[], 
         except Stopped as stopped:
             _say(f"stopped: {stopped}\n{RESUME}")
             return stopped.exit_code
+        except OSError as error:  # a full disk, which may hold neither the journal nor what is published of it
+            if error.errno not in FULL:
+                raise
+            gateway = gateway_of()
+            reason = gateway.stopped if gateway is not None else None
+            _say(f"stopped: {reason if isinstance(reason, JournalLost) else error.strerror}\n{RESUME}")
+            return JournalLost.exit_code
 
 
 class _Stopper:

@@ -176,7 +176,7 @@ class Ledger:
             raise self._lost(error) from None
 
     def _lost(self, error: OSError) -> Exception:
-        return self._gateway.stop(JournalLost(f"the journal cannot be written: {error.strerror or error}"))
+        return self._gateway.stop(JournalLost.of(error))
 
     def _now(self) -> float:
         return round(self._gateway.clocks.wall(), 3)

@@ -64,12 +64,13 @@ def parse(text: str) -> On:
         if not 1 <= count <= MOST_LOCAL:
             raise Problem(f"--on: found {text!r}, expected local:1 to local:{MOST_LOCAL}")
         return On(text, workers=count)
-    if re.fullmatch(r"(tcp|tls)://[^/\s]+:\d{1,5}", text):
+    if (there := re.fullmatch(r"(tcp|tls)://[^/\s]+:(\d{1,5})", text)) and 0 < int(there[2]) < 1 << 16:
         return On(text, address=text)
     path = Path(text)
     if path.suffix in (".yaml", ".yml", ".json"):
         if not path.is_file():
-            raise InputProblem(path, "a file that describes a cluster", found="no such file", field="--on")
+            found = "a folder" if path.is_dir() else "no such file"
+            raise InputProblem(path, "a file that describes a cluster", found=found, field="--on")
         return On(text, file=path)
     raise Problem(f"--on: found {text!r}, expected {EXPECTED}")
 

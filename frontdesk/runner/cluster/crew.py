@@ -27,6 +27,7 @@ from frontdesk.runner.intent import HOW, QUESTIONS
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.score_plan import PEOPLE, PLAN, RUBRIC, SUBJECTS
 from gateway.engine import Gateway
+from gateway.errors import JournalLost
 from gateway.leases import REST_S
 from runstore.problems import InputProblem, Problem
 from runstore.publish import read_json
@@ -43,7 +44,7 @@ ANOTHER_WORKER_S = 60.0
 GONE_S = 5.0
 """How long a scheduler may not be reached before it is gone: only connecting takes so long, never an answer."""
 ANSWER_S = 40.0
-"""How long a scheduler that is there may take to answer."""
+"""How long a scheduler that is there may take to answer, and a worker at first: it imports the program."""
 STOP_S = 2.0
 """How long a desk is waited for that has only to hear of the end."""
 FETCH_S = 10.0
@@ -116,13 +117,25 @@ class Crew:
             target = await self._target(say)
             if isinstance(target, str) and target.startswith("tls:"):
                 _check_certificates(self.on)
-            client = Client(target, asynchronous=True, timeout=f"{2 * GONE_S:g}s", set_as_default=False)
-            self.client = await self._closing.enter_async_context(client)
-        except (TimeoutError, OSError, ValueError) as error:
-            raise Problem(f"--on {self.on.text}: no scheduler answers there ({error})") from error
-        await asyncio.wait_for(self.client.register_plugin(DeskPlugin()), ANSWER_S)
-        await self.desk("drive", self.client.id)
+            await self._connect(target)
+        except (MemoryError, OSError, ValueError) as error:  # what is no scheduler may say that it sends exabytes
+            reason = str(error) or f"nothing was said for {ANSWER_S:g} s"
+            raise Problem(f"--on {self.on.text}: no scheduler answers there ({reason})") from error
         return self.client
+
+    async def _connect(self, target: Any) -> None:
+        """Raises OSError, also where something listens and says nothing: the library would wait on."""
+        client: Any = Client(target, asynchronous=True, timeout=f"{2 * GONE_S:g}s", set_as_default=False)
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                await client
+                await client.register_plugin(DeskPlugin())
+        except BaseException:
+            with contextlib.suppress(*GONE, Exception):
+                await asyncio.wait_for(client.close(timeout=STOP_S), STOP_S)
+            raise
+        self.client = await self._closing.enter_async_context(client)
+        await self.desk("drive", client.id)
 
     async def _target(self, say: Callable[[str], None]) -> Any:
         on = self.on
@@ -160,22 +173,22 @@ class Crew:
         return told["workers"]
 
     async def answers(
-        self, ask: Callable[..., _Said], *args: object, workers: Sequence[str]
+        self, ask: Callable[..., _Said], *args: object, workers: Sequence[str], limit_s: float = FETCH_S
     ) -> dict[str, _Said | Exception]:
         """What a function says on each of the workers, or what it raised there.
 
-        One that says nothing for FETCH_S holds nobody else up: its answer is a TimeoutError. Raises OSError.
+        One that says nothing for ``limit_s`` holds nobody else up: its answer is a TimeoutError. Raises OSError.
         """
         if not workers:
             return {}
 
-        async def asked(some: Sequence[str]) -> dict[str, _Said | Exception]:
+        async def asked(some: Sequence[str], within_s: float = FETCH_S) -> dict[str, _Said | Exception]:
             return await asyncio.wait_for(
-                self.client.run(ask, *args, workers=list(some), on_error="return"), FETCH_S
+                self.client.run(ask, *args, workers=list(some), on_error="return"), within_s
             )
 
         with contextlib.suppress(TimeoutError):
-            return await asked(workers)
+            return await asked(workers, limit_s)
         each = await asyncio.gather(*(asked([worker]) for worker in workers), return_exceptions=True)
         told: dict[str, _Said | Exception] = {}
         for worker, answer in zip(workers, each, strict=True):
@@ -237,12 +250,16 @@ class Crew:
     async def look_around(self, pipeline: Pipeline, workers: Sequence[str]) -> list[str]:
         """The workers that answer; whether they have this version, and their keys, and see the run folder.
 
-        Raises Problem.
+        Raises Problem, JournalLost.
         """
         mark = pipeline.folder.journal / f".seen-by-{self.run}"
-        mark.touch()
         try:
-            told = await self.answers(about, str(mark.resolve()), workers=workers)
+            mark.touch()
+        except OSError as error:
+            raise JournalLost.of(error) from error
+        try:
+            limit_s = ANSWER_S if any(worker not in self.seen for worker in workers) else FETCH_S
+            told = await self.answers(about, str(mark.resolve()), workers=workers, limit_s=limit_s)
         finally:
             mark.unlink(missing_ok=True)
         own = version(PACKAGE)
@@ -262,7 +279,10 @@ class Crew:
             self.seen[worker] = answer[1]
         there = [worker for worker in workers if not isinstance(told.get(worker), OSError)]
         if self.unseen(there) and not self.kept_as:
-            self.kept_as = kept.id_of(pipeline.folder.journal)
+            try:
+                self.kept_as = kept.id_of(pipeline.folder.journal)
+            except OSError as error:
+                raise JournalLost.of(error) from error
         if not self._sends_keys():
             await self._check_keys(pipeline, there)
         return there

@@ -28,7 +28,7 @@ from gateway.adapters.catalog import build
 from gateway.budget import Budget, Most
 from gateway.clocks import Term
 from gateway.engine import Gateway
-from gateway.errors import Stopped
+from gateway.errors import FULL, JournalLost, Stopped
 from gateway.leases import Ended, LentBudget, LentPlaces, Place
 from gateway.secrets import words_of
 from runstore.journal import Journal
@@ -111,6 +111,8 @@ async def _work(order: Order, desk: Desk, address: str) -> dict[str, str]:
     except Stopped as reason:  # a journal that cannot be written, noticed while closing: no worker would do better
         return _stopped(reason)
     except (OSError, RuntimeError) as error:
+        if isinstance(error, OSError) and error.errno in FULL:
+            return _stopped(JournalLost.of(error, f" (worker {address})"))
         return {"state": "problem", "text": f"on worker {address}: {type(error).__name__}: {error}"}
 
 

@@ -167,7 +167,7 @@ class Watch:
             try:
                 self._copies.add(path, block)
             except OSError as error:
-                raise JournalLost(f"the journal cannot be written: {error.strerror or error}") from error
+                raise JournalLost.of(error) from error
 
     async def _fetch_left(self) -> int:
         """What is kept on the machines and nobody writes any more; how many segments are still to come.

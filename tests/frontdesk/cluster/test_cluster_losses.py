@@ -25,7 +25,16 @@ from tests.frontdesk.cluster.test_cluster_runs import (
 )
 from tests.support.fake_provider import FakeProvider
 from tests.support.machines import Machines, machines
-from tests.support.small_runs import counts, files_of, finished_twice, start, timeless, write_config
+from tests.support.small_runs import (
+    REPOSITORY,
+    counts,
+    files_of,
+    finished_twice,
+    start,
+    timeless,
+    to_toml,
+    write_config,
+)
 
 PROGRESS = re.compile(r": (\d+) of (\d+)")
 
@@ -184,6 +193,52 @@ def test_an_interrupt_is_heard_while_another_worker_is_waited_for(provider, tmp_
     assert b"waits for a worker, 60 s at most" in err
     assert b"Traceback" not in err
     assert main(["run", str(small.config), "--run", str(run)]) == 0
+    assert_is_as_alone(run, small, provider)
+
+
+def test_the_questions_of_a_command_that_was_killed_are_not_left_in_the_folder(provider, cluster, tmp_path):
+    texts = [f"q-{number},where is {number},/way/{number}" for number in range(60)]
+    table = tmp_path / "runs.csv"
+    table.write_text("Query ID,Query,Response\n" + "\n".join(texts) + "\n", encoding="utf-8")
+    judge = {"endpoints.judge": provider.settings("openai", concurrency=4)}
+    config, out = tmp_path / "judge.toml", tmp_path / "out"
+    config.write_text(to_toml(judge))
+    arguments = ["agent-runs", table, "--judge", "judge", "--config", config, "--out", out]
+    provider.configure(latency_ms=200)
+    process = start(*arguments, "--on", cluster.address)
+    wait_for(process, lambda: provider.stats.calls >= 12)
+    process.kill()
+    process.communicate()
+    assert list(out.glob("intent.json*"))
+    provider.configure(latency_ms=0)
+    ended(start(*arguments))
+    assert finished_twice(out) == []
+    assert provider.stats.answered == counts(out)[0]
+    assert not list(out.glob("intent.json*"))
+
+
+SLOW = """
+import sys, time
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "frontdesk":
+            time.sleep(12)
+
+sys.meta_path.insert(0, Slow())
+"""
+
+
+def test_a_worker_that_imports_the_program_for_long_gets_its_share(provider, small, tmp_path):
+    """As from a network file system that a hundred others read from."""
+    (tmp_path / "slow").mkdir()
+    (tmp_path / "slow" / "sitecustomize.py").write_text(SLOW)
+    run = tmp_path / "run"
+    with machines(tmp_path) as cluster:
+        cluster.start(PYTHONPATH=f"{tmp_path / 'slow'}:{REPOSITORY}")
+        code, err = ended(start("run", small.config, "--run", run, "--on", cluster.address))
+    assert code == 0, err
+    assert "does not answer" not in err
     assert_is_as_alone(run, small, provider)
 
 

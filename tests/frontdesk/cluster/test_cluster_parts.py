@@ -51,7 +51,17 @@ def refused(*arguments: str) -> str:
 def test_on_says_local_processes_an_address_or_a_file(tmp_path):
     assert addresses.parse("local:4").workers == 4
     assert addresses.parse("tcp://10.0.0.7:8786").address == "tcp://10.0.0.7:8786"
-    for wrong in ("local", "local:0", "local:x", "10.0.0.7:8786", "http://h:1", "tcp://h", "ray://h:1"):
+    for wrong in (
+        "local",
+        "local:0",
+        "local:x",
+        "10.0.0.7:8786",
+        "http://h:1",
+        "tcp://h",
+        "tcp://h:0",
+        "tcp://h:65536",
+        "ray://h:1",
+    ):
         assert "expected" in refused(wrong)
     assert "no such file" in refused(str(tmp_path / "slurm.yaml"))
 

@@ -103,6 +103,7 @@ def test_a_judge_that_failed_its_trial():
         "stopped: shard 3 was lost 8 times",
         "stopped: the journal cannot be written: No space left on device",
         "stopped: the process that drives the run is gone",
+        "--on tcp://10.0.0.7:1: no scheduler answers there (nothing was said for 40 s)",
     ],
 )
 def test_lines_of_the_driver(line):
