@@ -283,13 +283,12 @@ class Crew:
                 self.kept_as = kept.id_of(pipeline.folder.journal)
             except OSError as error:
                 raise JournalLost.of(error) from error
-        if not self._sends_keys():
-            await self._check_keys(pipeline, there)
+        await self._check_keys(pipeline, [worker for worker in there if not self.on.is_private_to(worker)])
         return there
 
     async def _check_keys(self, pipeline: Pipeline, workers: Sequence[str]) -> None:
-        """Raises Problem for a worker whose environment lacks a key."""
-        names = list(keys.variables(pipeline.config, list(pipeline.opened().endpoints)))
+        """Of workers that are sent none. Raises Problem for one whose environment lacks a key."""
+        names = list(keys.variables(pipeline.config, list(pipeline.opened().endpoints))) if workers else []
         lacking = await self.answers(keys.missing, names, workers=workers if names else [])
         for worker, missing in lacking.items():
             if not isinstance(missing, Exception) and missing:
@@ -297,10 +296,6 @@ class Crew:
                     f"--on {self.on.text}: worker {worker} has no {missing[0]} in its environment, and a key is "
                     "never sent over plain TCP; set it where the workers start, or connect by tls://"
                 )
-
-    def _sends_keys(self) -> bool:
-        """Whether every worker that was looked at is where keys may go."""
-        return all(self.on.is_private_to(worker) for worker in self.seen)
 
     def submit(self, pipeline: Pipeline, stage: str, shard: Shard) -> None:
         """Place a shard at its worker, and nowhere else."""
@@ -342,7 +337,7 @@ class Crew:
             kept_as=self.kept_as,
             given=given,
             earlier=b"" if is_seen else self._calls_of(folder.journal, stage, shard),
-            environ=keys.variables(pipeline.config, endpoints) if self._sends_keys() else {},
+            environ=keys.variables(pipeline.config, endpoints) if self.on.is_private_to(shard.worker) else {},
             limited=tuple(name for name, endpoint in gateway.endpoints.items() if any(endpoint.limits)),
             caps=gateway.budget.caps,
         )
