@@ -8,6 +8,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from math import inf
 
+LATEST = 10_000
+"""So many answers' times are kept, the latest: a run of millions says their median every second."""
+
 
 @dataclass(frozen=True, slots=True)
 class Clocks:

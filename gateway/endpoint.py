@@ -18,6 +18,7 @@ from gateway.adapters.base import Adapter, CredentialsWay, EndpointSettings
 from gateway.adapters.catalog import KINDS, key_values
 from gateway.bodies import MB
 from gateway.budget import Most, Spent
+from gateway.clocks import LATEST
 from gateway.errors import TRANSIENT, Fault, Retry
 from gateway.leases import LentPlaces, Place
 from gateway.limits import AdaptiveConcurrency, PerMinute, TokenGuess
@@ -36,8 +37,6 @@ LONG_OUTPUT = 8_192
 _MORE_OUTPUT = frozenset({"n", "best_of", "max_tokens", "max_completion_tokens"})
 _COMPOSE_JSON = frozenset(place.partition(":")[0] for place in KINDS.values())
 """Our own adapters compose one line of JSON; anybody's may compose what it likes."""
-LATEST = 10_000
-"""So many answers' times are kept, the latest: a run of millions says their median every second."""
 LATE_S = 0.3
 """How much later than its place under a limit that several machines share a call may start."""
 BUSY_LANE_S = 5.0

@@ -7,7 +7,6 @@ import contextlib
 import gc
 import signal
 import sys
-import threading
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -20,6 +19,7 @@ from frontdesk.runner.config import Config
 from frontdesk.runner.pipeline import Pipeline
 from frontdesk.runner.progress import Progress
 from frontdesk.runner.runfolder import RunFolder
+from frontdesk.runner.signals import SIGNALS, handlers_kept
 from frontdesk.runner.stagework import Stopping
 from frontdesk.runner.told import told
 from frontdesk.runner.writers import until_alone
@@ -249,15 +249,10 @@ class _Stopper:
 @contextlib.contextmanager
 def _signals(stopper: _Stopper) -> Generator[None]:
     """The stopper hears Ctrl-C and a polite kill, where signals can be heard at all."""
-    if threading.current_thread() is not threading.main_thread():
+    with handlers_kept() as can_hear:
+        for number in SIGNALS if can_hear else ():
+            signal.signal(number, stopper.pressed)
         yield
-        return
-    before = {number: signal.signal(number, stopper.pressed) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _say(line: str) -> None:

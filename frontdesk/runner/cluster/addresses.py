@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import importlib.util
 import re
-import signal
-import threading
 import warnings
-from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from frontdesk.runner.signals import handlers_kept
 from gateway.proxies import is_loopback
 from runstore.problems import InputProblem, Problem, nearest
 
@@ -103,7 +100,7 @@ class Described:
         """
         module, _, name = KINDS[self.kind].partition(":")
         try:
-            with _signals_kept():
+            with handlers_kept():  # as it is imported, dask_jobqueue takes Ctrl-C to leave at once
                 made = getattr(importlib.import_module(module), name)
         except ImportError as error:
             package = module.partition(".")[0].replace("_", "-")
@@ -118,20 +115,6 @@ class Described:
             reason = _first_cause(error)
             found = f"{type(reason).__name__}: {reason}"
             raise Problem(f"--on {self.path}: no cluster of kind {self.kind} could be made ({found})") from error
-
-
-@contextlib.contextmanager
-def _signals_kept() -> Generator[None]:
-    """Ctrl-C stays ours: as it is imported, dask_jobqueue takes it to leave at once."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _first_cause(error: BaseException) -> BaseException:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from arena.trial import JudgeTrial
 from gateway.budget import Budget, Most, Spent
-from gateway.endpoint import LATEST
+from gateway.clocks import LATEST
 from gateway.errors import BudgetReached, Interrupted, JournalLost, NotReadable, Stopped
 from gateway.leases import REST_S, Ended, Lender, Place
 from runstore.records import Usage
@@ -110,17 +110,15 @@ class Looked:
 
 @dataclass(slots=True)
 class Stage:
-    """One stage that is under way. ``heard``: when each attempt at a shard said something last; ``trial``: of the
-    judges, by what all shards saw."""
+    """One stage that is under way. ``holders``: the worker of each attempt at a shard that was started; ``heard``:
+    when it said something last; ``trial``: of the judges, by what all shards saw."""
 
     name: str
     lender: Lender
     is_capped: bool
-    limited: tuple[str, ...]
     trial: JudgeTrial
     told: dict[str, Told] = field(default_factory=dict[str, Told])
     holders: dict[str, str] = field(default_factory=dict[str, str])
-    started: set[str] = field(default_factory=set[str])
     latencies: dict[str, deque[float]] = field(default_factory=dict[str, "deque[float]"])
     heard: dict[str, float] = field(default_factory=dict[str, float])
     withdrawn: set[str] = field(default_factory=set[str])
@@ -129,7 +127,7 @@ class Stage:
 
     def is_at_work(self, holder: str) -> bool:
         """Whether this attempt at a shard was started in this stage, and has not been given up."""
-        return holder in self.started and holder not in self.withdrawn
+        return holder in self.holders and holder not in self.withdrawn
 
     def tell(self, holder: str, told: Told) -> None:
         """Take in how far an attempt is, instead of what it told before."""
@@ -175,8 +173,7 @@ class Desk:
         for name in asked:
             if any(limits[name]):
                 lender.rest(name, REST_S)
-        limited = tuple(name for name, limit in limits.items() if any(limit))
-        self._stage = Stage(stage, lender, budget.is_capped, limited, JudgeTrial(*trial))
+        self._stage = Stage(stage, lender, budget.is_capped, JudgeTrial(*trial))
 
     def look(self) -> Looked:
         """How far all shards are, together."""
@@ -226,9 +223,8 @@ class Desk:
         """Whether this attempt at a shard may start: no second time, and not once it has been given up."""
         if self._stage is None or self._stage.name != stage:
             return False
-        if holder in self._stage.started or holder in self._stage.withdrawn:
+        if holder in self._stage.holders or holder in self._stage.withdrawn:
             return False
-        self._stage.started.add(holder)
         self._stage.holders[holder] = worker
         return True
 

@@ -111,16 +111,14 @@ class Copies:
         return self._earlier.get(block[: block.find(b"\n") + 1])
 
     def _write(self, name: str, lines: bytes) -> None:
-        path = begun = self._paths.get(name)
-        if path is None or begun is None:
-            path, begun, out = new_segment(self._folder)
+        path = self._paths.get(name)
+        if path is not None:
+            with path.open("ab") as file:
+                file.write(lines)
         else:
-            out = os.open(path, os.O_WRONLY | os.O_APPEND)
-        try:
-            _write(out, lines)  # the first ones begin with the header
-        finally:
-            os.close(out)
-        if name not in self._paths:
+            path, begun, out = new_segment(self._folder)
+            with os.fdopen(out, "ab") as file:
+                file.write(lines)  # with the header before them
             begun.rename(path)
             self._paths[name] = path
         self._unsynced.add(path)
@@ -142,9 +140,3 @@ def _headers(folder: Path) -> Iterator[tuple[bytes, Path]]:
         with path.open("rb") as file:
             if (first := file.readline(1 << 16)).endswith(b"\n"):
                 yield first, path
-
-
-def _write(out: int, block: bytes) -> None:
-    view = memoryview(block)
-    while view:
-        view = view[os.write(out, view) :]

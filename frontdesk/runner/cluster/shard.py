@@ -49,9 +49,8 @@ Desk = Callable[..., Awaitable[Any]]
 class Order:
     """What a worker is sent: plain values, and the files of the run folder that it needs and may not see.
 
-    ``seen_by``: a file in the run's journal folder, by which a worker knows that it sees the folder. ``earlier``:
-    finished calls of the share, for one that does not, and ``kept_as`` the name by which it keeps what it writes.
-    ``environ``: keys, where the way is encrypted.
+    ``sees``: whether it sees the folder. ``earlier``: finished calls of the share, for one that does not, and
+    ``kept_as`` the name by which it keeps what it writes. ``environ``: keys, where the way is encrypted.
     """
 
     run: str

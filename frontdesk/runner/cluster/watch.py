@@ -93,10 +93,9 @@ class Watch:
         before = dict(self._copies.fetched)
         await until_none(self._fetch_left, progress.say, self._is_stopped)
         if gateway.journal is not None and gateway.budget.is_capped and self._copies.fetched != before:
-            total, whole = gateway.budget.total, Budget()
+            whole = Budget()
             count_rows(gateway.journal.rows(), lambda _: whole)
-            gateway.budget.restore(whole.state())
-            gateway.budget.total.failed, gateway.budget.total.served = total.failed, total.served
+            _go_on(gateway.budget, whole.state())
         gateway.sync()
         self._written = {path: path.stat().st_size for path in segments(self._pipeline.folder.journal)}
         self._pipeline.start(self._stage, of)
@@ -273,9 +272,7 @@ class Watch:
         self._copies.sync()
         budget = self._gateway.budget
         if self._told is not None and self._told.budget is not None:
-            total = budget.total
-            budget.restore(self._told.budget)
-            budget.total.failed, budget.total.served = total.failed, total.served
+            _go_on(budget, self._told.budget)
         if isinstance(self._gateway.stopped, MachinesLost):
             self._count_journal()
         budget.in_flight = 0
@@ -305,6 +302,13 @@ class Watch:
 
 def _rank(reason: Stopped) -> int:
     return int(isinstance(reason, Interrupted)) + int(isinstance(reason, MachinesLost))
+
+
+def _go_on(budget: Budget, state: Mapping[str, Any]) -> None:
+    """With what is spent by that state, which knows neither failures nor what was served."""
+    failed, served = budget.total.failed, budget.total.served
+    budget.restore(state)
+    budget.total.failed, budget.total.served = failed, served
 
 
 def _added(before: Spent, more: Sums) -> Spent:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,7 +72,15 @@ def kept_on(apart: Machines) -> list[Path]:
     return sorted((apart.folder / "disk").glob("tutor-arena-*/*/*.jsonl"))
 
 
-def assert_is_as_alone(run: Path, small: Alone, provider: FakeProvider) -> None:
+def killed(process: subprocess.Popen[bytes], provider: FakeProvider) -> None:
+    """kill -9 of a driver in the middle of its first stage; what is asked afterwards is answered at once."""
+    wait_for(process, lambda: provider.stats.calls >= 30)
+    process.kill()
+    process.communicate()
+    provider.configure(latency_ms=0)
+
+
+def assert_is_as_alone(run: Path, small: Alone) -> None:
     assert timeless(files_of(run)) == small.files
     assert finished_twice(run) == []
     assert counts(run)[0] == small.calls
@@ -81,16 +90,12 @@ def assert_is_as_alone(run: Path, small: Alone, provider: FakeProvider) -> None:
 def test_what_workers_have_in_flight_when_the_driver_dies_is_waited_for(provider, cluster, small, tmp_path):
     provider.configure(latency_ms=900)
     run = tmp_path / "run"
-    process = start("run", small.config, "--run", run, "--on", cluster.address)
-    wait_for(process, lambda: provider.stats.calls >= 30)
-    process.kill()
-    process.communicate()
-    provider.configure(latency_ms=0)  # of what is asked from now on
+    killed(start("run", small.config, "--run", run, "--on", cluster.address), provider)
     code, err = ended(start("run", small.config, "--run", run))
     assert code == 0, err
     assert "waits for calls in flight of 2 workers of an earlier command" in err
     assert provider.stats.answered == small.calls, "a call was made twice"
-    assert_is_as_alone(run, small, provider)
+    assert_is_as_alone(run, small)
 
 
 def test_what_is_on_workers_own_disks_when_the_driver_dies_is_fetched_by_the_next(
@@ -98,15 +103,11 @@ def test_what_is_on_workers_own_disks_when_the_driver_dies_is_fetched_by_the_nex
 ):
     provider.configure(latency_ms=400)
     run = tmp_path / "run"
-    process = start("run", small.config, "--run", run, "--on", apart.address)
-    wait_for(process, lambda: provider.stats.calls >= 30)
-    process.kill()
-    process.communicate()
-    provider.configure(latency_ms=0)  # of what is asked from now on
+    killed(start("run", small.config, "--run", run, "--on", apart.address), provider)
     code, err = ended(start("run", small.config, "--run", run, "--on", apart.address))
     assert code == 0, err
     assert provider.stats.answered == small.calls, "a call was made twice"
-    assert_is_as_alone(run, small, provider)
+    assert_is_as_alone(run, small)
     wait_until(lambda: kept_on(apart) == [])
 
 
@@ -128,7 +129,7 @@ def test_a_share_whose_worker_dies_while_it_waits_in_line_is_done_elsewhere(prov
     assert code == 0, err
     assert "was lost; its share goes on at" in err
     assert provider.stats.answered == small.calls, "a call was made twice"
-    assert_is_as_alone(run, small, provider)
+    assert_is_as_alone(run, small)
 
 
 def _pid() -> int:
@@ -151,7 +152,7 @@ def test_progress_counts_what_a_lost_worker_had_done_once(provider, cluster, sma
     assert shown and all(done <= of for done, of in shown), err
     endpoints = err[err.index("median s") :]
     assert "–" not in endpoints, "how long workers' answers took is known"
-    assert_is_as_alone(run, small, provider)
+    assert_is_as_alone(run, small)
     log = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
     for stage in ("simulate", "collect", "judge"):
         said = [event["event"] for event in log if event.get("stage") == stage]
@@ -175,7 +176,7 @@ def test_what_was_spent_is_known_though_the_scheduler_dies(provider, cluster, sm
     code, err = ended(start("run", small.config, "--run", run))
     assert code == 0, err
     assert provider.stats.answered == small.calls
-    assert_is_as_alone(run, small, provider)
+    assert_is_as_alone(run, small)
 
 
 def test_an_interrupt_is_heard_while_another_worker_is_waited_for(provider, tmp_path, small):
@@ -193,7 +194,7 @@ def test_an_interrupt_is_heard_while_another_worker_is_waited_for(provider, tmp_
     assert b"waits for a worker, 60 s at most" in err
     assert b"Traceback" not in err
     assert main(["run", str(small.config), "--run", str(run)]) == 0
-    assert_is_as_alone(run, small, provider)
+    assert_is_as_alone(run, small)
 
 
 def test_the_questions_of_a_command_that_was_killed_are_not_left_in_the_folder(provider, cluster, tmp_path):
@@ -239,7 +240,7 @@ def test_a_worker_that_imports_the_program_for_long_gets_its_share(provider, sma
         code, err = ended(start("run", small.config, "--run", run, "--on", cluster.address))
     assert code == 0, err
     assert "does not answer" not in err
-    assert_is_as_alone(run, small, provider)
+    assert_is_as_alone(run, small)
 
 
 async def test_whose_term_is_over_starts_no_call_until_it_is_renewed(provider):
